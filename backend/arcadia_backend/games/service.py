@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Annotated, Any
 
 from fastapi import Path
-from sqlalchemy import ScalarSelect, Select, exists, func, select
+from sqlalchemy import Select, exists, func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.colors import color_of
@@ -86,15 +86,12 @@ def _runs_with_evaluations() -> Select[*tuple[Any, ...]]:
         *(Run.id, Run.name, Run.algorithm, Run.state, Run.step, kept.label("kept"), Job),
         *(Evaluation.id.label("evaluation_id"), Evaluation.protocol, Evaluation.step.label("evaluated_step")),
     )
-    query = select(*columns).select_from(Run).outerjoin(Evaluation, Evaluation.id == _shown_evaluation())
-    return query.outerjoin(Job, Job.id == Evaluation.job_id).order_by(Run.id.desc())
-
-
-def _shown_evaluation() -> ScalarSelect[int]:
-    """Select the evaluation of a run to show: a running one, else a queued one, else the last."""
+    # Show a running evaluation, else a queued one, else the last.
     under_way = [(Job.state == state).desc() for state in ("running", "queued")]
-    query = select(Evaluation.id).join(Job, Job.id == Evaluation.job_id).where(Evaluation.run_id == Run.id)
-    return query.order_by(*under_way, Evaluation.id.desc()).limit(1).correlate(Run).scalar_subquery()
+    of_run = select(Evaluation.id).join(Job, Job.id == Evaluation.job_id).where(Evaluation.run_id == Run.id)
+    shown = of_run.order_by(*under_way, Evaluation.id.desc()).limit(1).correlate(Run).scalar_subquery()
+    query = select(*columns).select_from(Run).outerjoin(Evaluation, Evaluation.id == shown)
+    return query.outerjoin(Job, Job.id == Evaluation.job_id).order_by(Run.id.desc())
 
 
 def _to_schema(row: Any, queue: JobQueue | None) -> WaitingRun:

@@ -124,7 +124,11 @@ class Viewer(Outbox):
         text = message if isinstance(message, str) else ""
         if message is not None and len(message) > LARGEST_ORDER:
             raise EndError(1009, f"A message of {len(message):,} bytes is too large. The limit is {LARGEST_ORDER:,}.")
-        self._check_rate()
+        now = self._clock()
+        self._orders = min(ORDERS_PER_SECOND, self._orders + (now - self._counted_at) * ORDERS_PER_SECOND) - 1
+        self._counted_at = now
+        if self._orders < 0:
+            raise EndError(1008, f"Too many orders: the limit is {ORDERS_PER_SECOND} per second.")
         try:
             order = order_adapter.validate_json(text)
         except ValidationError as error:
@@ -135,13 +139,6 @@ class Viewer(Outbox):
             self._more.set()
             return None
         return Ordered(viewer=self.name, order=order)
-
-    def _check_rate(self) -> None:
-        now = self._clock()
-        self._orders = min(ORDERS_PER_SECOND, self._orders + (now - self._counted_at) * ORDERS_PER_SECOND) - 1
-        self._counted_at = now
-        if self._orders < 0:
-            raise EndError(1008, f"Too many orders: the limit is {ORDERS_PER_SECOND} per second.")
 
     def ready(self) -> str | bytes | None:
         """Return the next message, else the newest picture, or None if nothing waits."""

@@ -66,12 +66,9 @@ class Stages:
                 self._end(opened.working)
 
     def _end(self, working: asyncio.Task[None]) -> None:
-        self._keep(working)
+        self._tasks.add(working)
+        working.add_done_callback(self._tasks.discard)
         working.cancel()
-
-    def _keep(self, task: asyncio.Task[None]) -> None:
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     def _opened(self, number: int) -> _Open:
         channel = self._channel(number) if self._broker_url else None

@@ -65,21 +65,17 @@ def load_marks(session: Session, run: Run) -> list[Mark]:
 
 def read_interventions(session: Session, runs: Sequence[Run]) -> list[RunMarks]:
     """Return the forks, resumed attempts and changes of those runs that have any."""
-    interventions = []
-    for run in _with_interventions(session, runs):
-        marks = _interventions(session, run, _clock(_read_points(session, run)))
-        interventions.append(RunMarks(run_id=run.id, marks=sorted(marks, key=lambda mark: mark.step)))
-    return [each for each in interventions if each.marks]
-
-
-def _with_interventions(session: Session, runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that may have marks, so that the points of others are not read."""
+    # Find the runs that may have marks, so that the points of others are not read.
     ids = [run.id for run in runs]
     forked = select(Run.parent_run_id).where(Run.parent_run_id.in_(ids))
     resumed = select(Attempt.run_id).where(Attempt.run_id.in_(ids), Attempt.attempt > 1)
     changed = select(RunChange.run_id).where(RunChange.run_id.in_(ids))
     run_ids = set(session.scalars(union(forked, resumed, changed)))
-    return [run for run in runs if run.id in run_ids]
+    interventions = []
+    for run in (run for run in runs if run.id in run_ids):
+        marks = _interventions(session, run, _clock(_read_points(session, run)))
+        interventions.append(RunMarks(run_id=run.id, marks=sorted(marks, key=lambda mark: mark.step)))
+    return [each for each in interventions if each.marks]
 
 
 def read_anomalies(session: Session, run: Run) -> list[Anomaly]:

@@ -119,7 +119,10 @@ def _state_reason(
     run: tables.Run, workers: list[tables.Worker], ahead: int, job: tables.RunSubmission | None
 ) -> str | None:
     if run.origin != "trained":
-        return _reported_reason(run)
+        if run.state != "running" or run.desired == "run":
+            return run.state_reason
+        word = "stop" if run.desired == "stop" else "pause"
+        return f"Waiting for its script to {word}: it must call should_stop()."
     if run.state in ACTIVE and run.desired != "run":
         return "Stopping: the trainer saves a checkpoint first." if run.desired == "stop" else "Pausing."
     if run.state == "running" and _has_all_steps(run):
@@ -130,13 +133,6 @@ def _state_reason(
         return run.state_reason
     waiting = _waiting_reason(run, run.queue, [worker for worker in workers if worker.queue == run.queue], ahead)
     return " ".join(part for part in (run.state_reason, waiting) if part)
-
-
-def _reported_reason(run: tables.Run) -> str | None:
-    if run.state != "running" or run.desired == "run":
-        return run.state_reason
-    word = "stop" if run.desired == "stop" else "pause"
-    return f"Waiting for its script to {word}: it must call should_stop()."
 
 
 def _has_all_steps(run: tables.Run) -> bool:

@@ -100,19 +100,15 @@ def runs_to_prune(pruner: Pruner, curves: Sequence[LearningCurve]) -> list[tuple
     study = optuna.create_study(direction="maximize")
     judged: list[tuple[int, int, int]] = []
     for each in curves:
-        at = _judged_tenth(pruner, each)
+        # Halving judges only at its rungs.
+        reached = [tenth for tenth in each.means if tenth < TENTHS and (pruner == "median" or tenth in RUNGS)]
+        at = max(reached, default=None)
         if each.is_active and at is not None:
             judged.append((len(study.get_trials(deepcopy=False)), each.run_id, at))
         study.add_trial(optuna.trial.create_trial(**_trial(pruner, each, at)))
     optuna_pruner = _pruner(pruner)
     trials = study.get_trials(deepcopy=False)
     return [(run_id, at) for place, run_id, at in judged if optuna_pruner.prune(study, trials[place])]
-
-
-def _judged_tenth(pruner: Pruner, each: LearningCurve) -> int | None:
-    """Return the last tenth at which a run can be judged. Halving judges only at its rungs."""
-    reached = [tenth for tenth in each.means if tenth < TENTHS and (pruner == "median" or tenth in RUNGS)]
-    return max(reached, default=None)
 
 
 def _trial(pruner: Pruner, each: LearningCurve, at: int | None) -> dict[str, Any]:

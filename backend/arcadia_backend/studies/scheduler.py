@@ -67,16 +67,6 @@ def has_work(session: Session) -> bool:
     return any(run.state in ENDED for run in runs) or bool(_stoppable(session, runs))
 
 
-def end_measurements(session: Session) -> None:
-    """Stop measurements that have trained long enough, and archive those that have ended."""
-    active = _open(session, lock=True)
-    for run in _stoppable(session, active):
-        runs.act(session, run, "stop")
-    for run in active:
-        if run.state in ENDED:
-            runs.act(session, run, "archive")
-
-
 def _open(session: Session, *, lock: bool = False) -> Sequence[Run]:
     query = select(Run).join(Measurement, Measurement.run_id == Run.id).where(Run.archived_at.is_(None))
     query = query.order_by(Run.id)
@@ -154,7 +144,13 @@ class StudyScheduler:
             due = has_work(session)
         if due:
             with self._database.write() as session:
-                end_measurements(session)
+                # Stop measurements that have trained long enough, and archive those that have ended.
+                active = _open(session, lock=True)
+                for run in _stoppable(session, active):
+                    runs.act(session, run, "stop")
+                for run in active:
+                    if run.state in ENDED:
+                        runs.act(session, run, "archive")
 
     def _schedule_studies(self) -> None:
         with self._database.read() as session:

@@ -60,7 +60,17 @@ def read_aggregates(session: Session, study: Study) -> service.Aggregates:
     if not varies_game(spec):
         raise NotFound(f"Study {study.id} does not vary the game, so it has no aggregates over games.")
     points = load_points(session, study)
-    scores = _load_scores(session, _run_ids(points))
+    run_ids = _run_ids(points)
+    runs = session.scalars(select(Run).where(Run.id.in_(run_ids), Run.state == "finished")).all()
+    final = {
+        run_id: max(evaluations.values(), key=lambda each: (each.step, each.evaluation_id)).score
+        for run_id, evaluations in comparable_evaluations_of(session, runs).items()
+        if evaluations
+    }
+    query = select(Evaluation.run_id, func.sum(Job.done), func.sum(Job.total)).join(Job, Job.id == Evaluation.job_id)
+    query = query.where(Evaluation.run_id.in_(run_ids), Job.state.in_(UNFINISHED)).group_by(Evaluation.run_id)
+    under_way = {run_id: (int(done), int(total)) for run_id, done, total in session.execute(query)}
+    scores = RunScores({run_id: score for run_id, score in final.items() if np.isfinite(score)}, under_way)
     groups: dict[str, list[tuple[str, Point]]] = {}
     for point in points:
         values = point_values(spec, point.draw)
@@ -80,19 +90,6 @@ def varies_game(spec: Specification) -> bool:
 
 def _run_ids(points: Sequence[Point]) -> list[int]:
     return [run.run_id for point in points for run in point.runs if run.run_id is not None]
-
-
-def _load_scores(session: Session, run_ids: Sequence[int]) -> RunScores:
-    runs = session.scalars(select(Run).where(Run.id.in_(run_ids), Run.state == "finished")).all()
-    final = {
-        run_id: max(evaluations.values(), key=lambda each: (each.step, each.evaluation_id)).score
-        for run_id, evaluations in comparable_evaluations_of(session, runs).items()
-        if evaluations
-    }
-    query = select(Evaluation.run_id, func.sum(Job.done), func.sum(Job.total)).join(Job, Job.id == Evaluation.job_id)
-    query = query.where(Evaluation.run_id.in_(run_ids), Job.state.in_(UNFINISHED)).group_by(Evaluation.run_id)
-    under_way = {run_id: (int(done), int(total)) for run_id, done, total in session.execute(query)}
-    return RunScores({run_id: score for run_id, score in final.items() if np.isfinite(score)}, under_way)
 
 
 def _result(
