@@ -31,8 +31,9 @@ def preview_study(db: Db, settings: CurrentSettings, spec: Specification) -> sch
     with db.read() as session:
         _, cost, rejection = planning.validate_and_price(session, spec, settings.max_study_runs)
     confirm = confirmation_reason(cost.steps, cost.seconds, cost.unmeasured)
+    refused = rejection.message if rejection else None
     return schemas.Preview.model_validate(
-        {**vars(cost), "min_runs": spec.point_count * len(spec.seeds), "confirm": confirm, "refused": rejection}
+        {**vars(cost), "min_runs": spec.point_count * len(spec.seeds), "confirm": confirm, "refused": refused}
     )
 
 

@@ -48,17 +48,14 @@ def queue_measurements(session: Session, configs: Iterable[RunConfig]) -> list[R
     unfinished = select(Run.algorithm).join(Measurement, Measurement.run_id == Run.id).where(Run.state.not_in(ENDED))
     for algorithm in session.scalars(unfinished):
         wanted.pop(algorithm, None)
-    return [_queue(session, config) for config in wanted.values()]
-
-
-def _queue(session: Session, config: RunConfig) -> Run:
-    config_without_evaluations = config.model_copy(update={"evaluate_every_steps": 0, "calibrate_every_steps": 0})
-    run = runs.add_to_queue(
-        session, config_without_evaluations, name=NAME_PREFIX + kind_label((config.algorithm, config.env))
-    )
-    session.add(Measurement(run_id=run.id))
+    queued = []
+    for config in wanted.values():
+        only_training = config.model_copy(update={"evaluate_every_steps": 0, "calibrate_every_steps": 0})
+        name = NAME_PREFIX + kind_label((config.algorithm, config.env))
+        queued.append(runs.add_to_queue(session, only_training, name=name))
+    session.add_all(Measurement(run_id=run.id) for run in queued)
     session.flush()
-    return run
+    return queued
 
 
 def has_work(session: Session) -> bool:
@@ -124,20 +121,14 @@ class StudyScheduler:
         with self._database.read() as session:
             due, without_right = find_due(session), find_without_right(session)
         for practice_id in without_right:
-            with self._failures.guard(f"Ending practice {practice_id}"):
-                self._end_practice(practice_id)
+            guard = self._failures.guard(f"Ending practice {practice_id}")
+            with guard, self._database.write() as session, suppress(NotFound):
+                end_if_without_right(session, practice_id)
         for practice_id in due:
-            with self._failures.guard(f"Continuing practice {practice_id}"):
-                self._continue_practice(practice_id)
-
-    def _continue_practice(self, practice_id: int) -> None:
-        with self._database.write() as session, suppress(NotFound):
-            for queued in continue_due(session, practice_id):
-                self._doorbell.ring_after_commit(session, queued)
-
-    def _end_practice(self, practice_id: int) -> None:
-        with self._database.write() as session, suppress(NotFound):
-            end_if_without_right(session, practice_id)
+            guard = self._failures.guard(f"Continuing practice {practice_id}")
+            with guard, self._database.write() as session, suppress(NotFound):
+                for queued in continue_due(session, practice_id):
+                    self._doorbell.ring_after_commit(session, queued)
 
     def _end_measurements(self) -> None:
         with self._database.read() as session:
