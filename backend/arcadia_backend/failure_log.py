@@ -85,5 +85,5 @@ def _signature(error: BaseException) -> str:
     """Return the error in one line, without details such as a file name, so that repetitions are recognized."""
     if isinstance(error, DBAPIError):
         error = error.orig or error
-    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error).partition("\n")[0]
-    return f"{type(error).__name__}: {said}"
+    message = error.strerror if isinstance(error, OSError) and error.strerror else str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {message}"

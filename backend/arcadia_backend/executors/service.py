@@ -26,8 +26,8 @@ from arcadia_backend.executors.submitting import (
     mark_of,
     mark_prefix,
     needs_job,
+    note_and_announce,
     open_submissions,
-    say,
     waiting_runs,
 )
 from arcadia_backend.failure_log import FailureLog
@@ -182,7 +182,9 @@ class SubmissionThread:
                 for run, row in lock_submissions(session, ids):
                     if row.handle is None:
                         row.handle = jobs[row.id].handle
-                        say(session, run, f"Found job {row.handle} of {EXECUTOR_TITLES[row.executor]} again.")
+                        note_and_announce(
+                            session, run, f"Found job {row.handle} of {EXECUTOR_TITLES[row.executor]} again."
+                        )
 
     def _store(self, jobs: Mapping[int, SchedulerJob]) -> None:
         for ids in batches_of([*jobs]):
@@ -214,7 +216,9 @@ class SubmissionThread:
                         if needs_job(run.state, run.archived_at):
                             continue
                         row.state = "cancelling"
-                        say(session, run, f"Cancelling job {handles[row.id]} of {EXECUTOR_TITLES[row.executor]}.")
+                        note_and_announce(
+                            session, run, f"Cancelling job {handles[row.id]} of {EXECUTOR_TITLES[row.executor]}."
+                        )
                     requested.append(handles[row.id])
             if requested:
                 self._request_end(executor, requested)

@@ -30,8 +30,8 @@ COMMAND_SECONDS = 60.0
 # The tokens of the tasks of an array are one variable, which Linux limits to 128 KiB.
 MAX_TASKS = 1_000
 TAIL_BYTES = 8_000
-# Limit of the jobs and arrays that are asked for by their numbers in one listing.
-MAX_ASKED = 20
+# Limit of the jobs and arrays that are looked up by their numbers in one listing.
+MAX_LOOKUPS = 20
 # Arcadia's own settings are not for jobs. The others would change what commands do.
 OTHER_VARIABLES = ("ARCADIA_", "SBATCH_", "SQUEUE_", "SINFO_", "SCANCEL_", "SCONTROL_", "SACCT_")
 # Message of sbatch if an array has more tasks than the site accepts.
@@ -164,7 +164,7 @@ class Slurm:
         listing = self._list()
         found = {job.handle: job for job in listing.jobs if job.handle in handles}
         if missing := sorted({*handles} - {*found}):
-            found |= {job.handle: job for job in _ask(missing) if job.handle in missing}
+            found |= {job.handle: job for job in _look_up(missing) if job.handle in missing}
         for handle in missing:
             array, _, task = handle.partition("_")
             if task and handle not in found and array in listing.arrays:
@@ -201,10 +201,10 @@ class Slurm:
         return self._listing
 
 
-def _ask(handles: Sequence[str]) -> list[SchedulerJob]:
+def _look_up(handles: Sequence[str]) -> list[SchedulerJob]:
     """Return the jobs of these that the controller or the accounting know, although squeue does not list them."""
     jobs: list[SchedulerJob] = []
-    for number in sorted({handle.partition("_")[0] for handle in handles})[:MAX_ASKED]:
+    for number in sorted({handle.partition("_")[0] for handle in handles})[:MAX_LOOKUPS]:
         with contextlib.suppress(ExecutorError):  # the controller has forgotten it
             jobs += read_jobs(_command(["scontrol", "--json", "show", "job", number]).stdout).jobs
     if unknown := {*handles} - {job.handle for job in jobs}:
@@ -240,6 +240,6 @@ def _command(
     except subprocess.TimeoutExpired:
         raise ExecutorError(f"{command[0]} did not answer within {COMMAND_SECONDS:g} s.") from None
     if answer.returncode != 0:
-        said = " ".join(answer.stderr.split())[-500:] or f"it exited with status {answer.returncode}"
-        raise ExecutorError(said)
+        message = " ".join(answer.stderr.split())[-500:] or f"it exited with status {answer.returncode}"
+        raise ExecutorError(message)
     return answer

@@ -57,8 +57,8 @@ def read_jobs(document: str) -> Listing:
         errors, jobs = listed.get("errors") or [], listed["jobs"]
         # Without a controller, squeue 22.05 exits with status 0 and lists no jobs.
         if errors:
-            said = "; ".join(str(each.get("error") or each.get("description") or each) for each in errors)
-            raise ExecutorError(f"Slurm's controller gives no list of jobs. Its message: {said[:500]}")
+            message = "; ".join(str(each.get("error") or each.get("description") or each) for each in errors)
+            raise ExecutorError(f"Slurm's controller gives no list of jobs. Its message: {message[:500]}")
         places = _places(jobs)
         arrays = frozenset(str(array) for job in jobs if (array := _number(job.get("array_job_id"))))
         return Listing([each for job in jobs for each in _read_record(job, places)], arrays)

@@ -219,7 +219,9 @@ class Submitter:
                     elif sent.handle is None:
                         sent.handle, sent.state = handle_of[sent.id], "waiting"
                         sent.reason = sent.unknown_since = None
-                        say(session, run, f"Submitted to {EXECUTOR_TITLES[sent.executor]} as job {sent.handle}.")
+                        note_and_announce(
+                            session, run, f"Submitted to {EXECUTOR_TITLES[sent.executor]} as job {sent.handle}."
+                        )
         return True
 
     def _order(self, prefix: str, row: RunSubmission, queue: str, options: Sequence[str]) -> JobOrder:
@@ -254,7 +256,7 @@ def announcing(session: Session, count: int) -> Iterator[None]:
         after_commit(session, lambda name=name: publish(name, {}))  # type: ignore[misc]
 
 
-def say(session: Session, run: Run, message: str) -> None:
+def note_and_announce(session: Session, run: Run, message: str) -> None:
     """Add a line to the log of a run, and announce it."""
     note(session, run, message)
     announce_run(session, run.id, "run.changed", "run.log")
