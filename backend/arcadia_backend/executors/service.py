@@ -49,7 +49,7 @@ ENDING_SECONDS = 60.0
 SHOWN_OUTPUT = 500
 
 
-class SubmissionThread:
+class SubmissionThread(BackgroundThread):
     """Background thread that submits runs to one scheduler, and follows their jobs.
 
     Each scheduler has its own thread, so a hanging scheduler does not delay the others. Several backends may run
@@ -58,21 +58,13 @@ class SubmissionThread:
 
     def __init__(self, database: Database, settings: Settings, name: str) -> None:
         self._database, self._settings, self._name = database, settings, name
-        self._thread = BackgroundThread(f"submissions-{name}", SWEEP_SHARE * settings.sweep_seconds, self.run_once)
+        super().__init__(f"submissions-{name}", SWEEP_SHARE * settings.sweep_seconds, self.run_once)
         self._failures = FailureLog(log)
         self._opened: tuple[dict[str, object], Executor] | None = None
         self._polled_at: float | None = None
         self._submitter = Submitter(database, settings, name)
         # When a run was first seen to have ended before its running job, by submission.
         self._ending: dict[int, float] = {}
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop the thread."""
-        self._thread.stop()
 
     def run_once(self) -> float:
         """Serve the scheduler if it is set up. Return the seconds until the next round."""

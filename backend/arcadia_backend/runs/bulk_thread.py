@@ -40,23 +40,15 @@ TURN_SECONDS, REST_SECONDS = 1.0, 0.25
 NOTICE_SECONDS = 1.0
 
 
-class BulkActionThread:
+class BulkActionThread(BackgroundThread):
     """Background thread that applies bulk actions, a batch of each in turn. A batch holds the lock of its action."""
 
     def __init__(self, database: Database, doorbell: Doorbell) -> None:
         self._database, self._doorbell = database, doorbell
-        self._thread = BackgroundThread("bulk-actions", REST_SECONDS, self._work)
+        super().__init__("bulk-actions", REST_SECONDS, self._work)
         self._failures = FailureLog(log)
         self._unpublished: set[tuple[str, int]] = set()
         self._published_at = -math.inf
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop the thread."""
-        self._thread.stop()
 
     def _work(self) -> float:
         ends = time.monotonic() + TURN_SECONDS

@@ -85,7 +85,7 @@ log = logging.getLogger(__name__)
 SWEEP_SHARE = 1 / 4
 
 
-class StudyScheduler:
+class StudyScheduler(BackgroundThread):
     """Background thread that schedules the runs of active studies and practices after each change.
 
     Several backends may each run one, because every change re-checks under a row lock.
@@ -94,17 +94,9 @@ class StudyScheduler:
     def __init__(self, database: Database, settings: Settings, doorbell: Doorbell) -> None:
         self._database = database
         self._doorbell = doorbell
-        self._thread = BackgroundThread("study-scheduler", SWEEP_SHARE * settings.sweep_seconds, self._work)
+        super().__init__("study-scheduler", SWEEP_SHARE * settings.sweep_seconds, self._work)
         self._failures = FailureLog(log)
         self._pruner = StudyPruner(database)
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop the thread."""
-        self._thread.stop()
 
     def run_once(self) -> None:
         """Schedule and prune studies, announce verdicts, continue practices, and end measurements. Log failures."""
