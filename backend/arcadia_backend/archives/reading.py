@@ -68,7 +68,9 @@ def restore_study(session: Session, archive: Archive, entry: ArchivedItem, runs:
     _check_plan(study, points, plan)
     _relocate(study, runs)
     for planned in plan:
-        planned.run_id = _local_id(planned.run_id, runs)
+        if planned.run_id is not None:
+            # A run that was purged before the export gets an id that no run here has.
+            planned.run_id = runs.get(planned.run_id, -abs(planned.run_id))
     session.add_all([*points, *plan])
     session.add_all(PaperStudy(**each, **of_study) for each in _rows(archive, entry, tables_of.PAPER_STUDY))
     session.flush()
@@ -132,13 +134,6 @@ def _relocate(study: Study, runs: Mapping[int, int]) -> None:
     run_id = runs.get(diagnosed.run_id)
     local = None if run_id is None else {"run_id": run_id, "rule": diagnosed.rule}
     study.specification = {**study.specification, "diagnosis": local}
-
-
-def _local_id(run_id: int | None, runs: Mapping[int, int]) -> int | None:
-    """Return the id here of a planned run. One that was purged before the export gets an id that no run here has."""
-    if run_id is None:
-        return None
-    return runs.get(run_id, -abs(run_id))
 
 
 class ReportReader:

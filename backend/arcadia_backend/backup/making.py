@@ -100,7 +100,7 @@ def _copy(database: Database, settings: Settings, target: Path) -> tuple[int, li
         ]
         for each in contents:
             try:
-                link_or_copy(path_inside(settings.files_dir, each.path), path_inside((target / FILES), each.path))
+                link_or_copy(path_inside(settings.files_dir, each.path), path_inside(target / FILES, each.path))
             except (FileNotFoundError, OutsideFolderError):
                 continue  # The verification reports it as missing.
     return runs, contents

@@ -133,7 +133,9 @@ def specification(request: SuiteRequest) -> Specification:
     named = [request.games] if isinstance(request.games, str) else request.games
     games = GAME_LISTS.get(named[0]) if len(named) == 1 else None
     envs = games.games if games else _own_games(named)
-    preset = _find_preset(request.preset or (games.preset if games else DEFAULT_PRESET))
+    chosen = request.preset or (games.preset if games else DEFAULT_PRESET)
+    if (preset := PRESETS.get(chosen)) is None:
+        raise Invalid(FieldError(field="preset", message=unknown_preset(chosen)))
     steps = request.total_steps or (games.total_steps if games else preset.config.total_steps)
     protocol = request.protocol or _default_protocol(games, preset, envs[0])
     if (reason := unfit_without_starts_because(protocol, envs[0])) is not None:
@@ -167,12 +169,6 @@ def _find_game(name: str) -> str:
         hint = f"did you mean {', '.join(close)}?" if close else f"use names such as pong, or {' or '.join(GAME_LISTS)}"
         raise Invalid(FieldError(field="games", message=f"there is no Atari game {name[:80]!r}: {hint}"))
     return env
-
-
-def _find_preset(name: str) -> Preset:
-    if name not in PRESETS:
-        raise Invalid(FieldError(field="preset", message=unknown_preset(name)))
-    return PRESETS[name]
 
 
 def _default_protocol(games: GameList | None, preset: Preset, env: str) -> str:
