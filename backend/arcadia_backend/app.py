@@ -46,7 +46,7 @@ from arcadia_backend.live import notices, watches
 from arcadia_backend.live.documents import DocumentVersions, RecentDocuments
 from arcadia_backend.live.routes import router as live
 from arcadia_backend.live_games.routes import router as watching
-from arcadia_backend.live_games.routes import socket_router as sockets
+from arcadia_backend.live_games.sockets import router as sockets
 from arcadia_backend.live_games.stages import Stages, cancel_unwatched_games
 from arcadia_backend.logs import router as logs
 from arcadia_backend.marks.routes import router as marks
