@@ -77,7 +77,7 @@ from arcadia_backend.saliency import router as saliency
 from arcadia_backend.start_sets import router as start_points
 from arcadia_backend.studies.routes import router as studies
 from arcadia_backend.studies.scheduler import StudyScheduler
-from arcadia_backend.suites.routes import router as suites
+from arcadia_backend.suites import router as suites
 from arcadia_backend.views import router as views
 from arcadia_backend.web import idempotency, lookup, middleware, notice_rights
 from arcadia_backend.web.api_reference.page import serve_reference
