@@ -47,7 +47,7 @@ from arcadia_backend.live.documents import DocumentVersions, RecentDocuments
 from arcadia_backend.live.routes import router as live
 from arcadia_backend.live_games.routes import router as watching
 from arcadia_backend.live_games.sockets import router as sockets
-from arcadia_backend.live_games.stages import Stages, cancel_unwatched_games
+from arcadia_backend.live_games.stage import Stages, cancel_unwatched_games
 from arcadia_backend.logs import router as logs
 from arcadia_backend.marks.routes import router as marks
 from arcadia_backend.metrics.export import router as export
@@ -69,8 +69,8 @@ from arcadia_backend.reported.routes import router as reported
 from arcadia_backend.reports.routes import router as reports
 from arcadia_backend.reports.routes import shared_router as shared
 from arcadia_backend.reviews import router as reviews
+from arcadia_backend.runs.bulk import BulkActionThread
 from arcadia_backend.runs.bulk import router as bulk_actions
-from arcadia_backend.runs.bulk_thread import BulkActionThread
 from arcadia_backend.runs.routes import router as runs
 from arcadia_backend.runs.table_export import router as run_table
 from arcadia_backend.saliency import router as saliency

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from arcadia_backend.archives import rows as tables_of
+from arcadia_backend.archives import format as tables_of
 from arcadia_backend.archives.block_ids import find_shown, replace_ids
 from arcadia_backend.archives.format import (
     GUARDS,
@@ -25,14 +25,16 @@ from arcadia_backend.archives.format import (
     EarlierImport,
     ImportResult,
     Kind,
+    RowTable,
     find_imports,
     lock_imports,
+    read_row,
+    read_rows,
     record_import,
     rows_of,
     verify_run,
     verify_study,
 )
-from arcadia_backend.archives.rows import RowTable, read_row, read_rows
 from arcadia_backend.archives.run_reading import RunReader
 from arcadia_backend.archives.writing import hash_item
 from arcadia_backend.database.columns import utc_now

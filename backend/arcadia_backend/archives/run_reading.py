@@ -11,9 +11,21 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.aliases import is_name
-from arcadia_backend.archives import rows as tables_of
-from arcadia_backend.archives.format import GUARDS, Archive, ArchivedRun, BadArchive, file_of, points_of, rows_of
-from arcadia_backend.archives.rows import JOB_KINDS, RowTable, read_lines, read_row, read_rows
+from arcadia_backend.archives import format as tables_of
+from arcadia_backend.archives.format import (
+    GUARDS,
+    JOB_KINDS,
+    Archive,
+    ArchivedRun,
+    BadArchive,
+    RowTable,
+    file_of,
+    points_of,
+    read_lines,
+    read_row,
+    read_rows,
+    rows_of,
+)
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables import StartSet

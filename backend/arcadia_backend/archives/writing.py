@@ -17,10 +17,11 @@ from sqlalchemy import Select, or_, select
 from sqlalchemy.orm import Session, undefer
 
 from arcadia_backend.aliases import current_changes
-from arcadia_backend.archives import rows as tables_of
+from arcadia_backend.archives import format as tables_of
 from arcadia_backend.archives.block_ids import describe, find_ids
 from arcadia_backend.archives.format import (
     FORMAT,
+    JOB_KINDS,
     MANIFEST,
     MAX_RUNS,
     RUNS_VERSION,
@@ -30,11 +31,12 @@ from arcadia_backend.archives.format import (
     ArchiveManifest,
     FilesChoice,
     Kind,
+    RowTable,
     file_of,
     points_of,
     rows_of,
+    to_line,
 )
-from arcadia_backend.archives.rows import JOB_KINDS, RowTable, to_line
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables import PaperStudy, Report, Run, Study, StudyPoint, StudyRun

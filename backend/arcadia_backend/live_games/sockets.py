@@ -21,8 +21,7 @@ from arcadia_backend.jobs import LIVE_GAMES, UNFINISHED
 from arcadia_backend.live.notices import Topic, current_hub
 from arcadia_backend.live.watches import Credentials
 from arcadia_backend.live_games import service
-from arcadia_backend.live_games.stage import EndError, Outbox, Stage, Viewer
-from arcadia_backend.live_games.stages import Stages
+from arcadia_backend.live_games.stage import EndError, Outbox, Stage, Stages, Viewer
 from arcadia_backend.web.credentials import CallerCredentials
 from arcadia_backend.web.lookup import PathId
 from arcadia_backend.web.security import Unauthorized

@@ -190,7 +190,7 @@ def test_a_game_with_a_killed_process_restarts_with_a_reason(api: Api, client: T
 
 
 def test_a_game_without_viewers_ends(client: TestClient, game: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arcadia_backend.live_games.stages.BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("arcadia_backend.live_games.stage.BEAT_SECONDS", 0.05)
     assert ALONE_SECONDS > BEAT_SECONDS
     with playing(client, game) as player:
         with watching(client, game) as viewer:
