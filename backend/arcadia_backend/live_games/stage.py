@@ -1,7 +1,8 @@
-"""The stages of live games in this process, and the end of games that nobody watches. A stage passes the player's pictures to viewers, and their orders back.
+"""The stages of live games in this process, and the end of games that nobody watches.
 
-Everything runs in one event loop and nothing waits for a viewer: a slow one misses pictures. The player may be
-connected to another backend process. `send_to_others` carries messages to the stages of the same game there.
+A stage passes the player's pictures to viewers, and their orders back. Everything runs in one event loop and nothing
+waits for a viewer: a slow one misses pictures. The player may be connected to another backend process.
+`send_to_others` carries messages to the stages of the same game there.
 """
 
 import asyncio
