@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from arcadia_backend.archives.format import MANIFEST
-from arcadia_backend.archives.run_writing import content_hash
+from arcadia_backend.archives.writing import content_hash
 from arcadia_workers.contract import tracks
 from arcadia_workers.contract.agents import weights
 from arcadia_workers.contract.layout import METADATA, WEIGHTS_ONLY, CheckpointMetadata

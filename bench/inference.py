@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from arcadia_backend.suites.aggregates import estimated_median, optimality_gap
+from arcadia_backend.suites import estimated_median, optimality_gap
 from arcadia_workers.contract.futures import JudgedMoment
 from arcadia_workers.contract.games import score_bounds
 from arcadia_workers.contract.inference.elimination import eliminate

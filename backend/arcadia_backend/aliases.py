@@ -15,7 +15,8 @@ from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import AliasChange, Checkpoint, Run, is_editable
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound, with_rule
 from arcadia_backend.files.service import announce_files
-from arcadia_backend.projects.service import MayEdit, require_editor
+from arcadia_backend.projects.schemas import MayEdit
+from arcadia_backend.projects.service import require_editor
 from arcadia_backend.web.lookup import find_run
 from arcadia_workers.contract.values import STORABLE, Id
 

@@ -46,8 +46,8 @@ from arcadia_backend.live import notices, watches
 from arcadia_backend.live.documents import DocumentVersions, RecentDocuments
 from arcadia_backend.live.routes import router as live
 from arcadia_backend.live_games.routes import router as watching
-from arcadia_backend.live_games.routes import socket_router as sockets
-from arcadia_backend.live_games.stages import Stages, cancel_unwatched_games
+from arcadia_backend.live_games.sockets import router as sockets
+from arcadia_backend.live_games.stage import Stages, cancel_unwatched_games
 from arcadia_backend.logs import router as logs
 from arcadia_backend.marks.routes import router as marks
 from arcadia_backend.metrics.export import router as export
@@ -69,15 +69,15 @@ from arcadia_backend.reported.routes import router as reported
 from arcadia_backend.reports.routes import router as reports
 from arcadia_backend.reports.routes import shared_router as shared
 from arcadia_backend.reviews import router as reviews
+from arcadia_backend.runs.bulk import BulkActionThread
 from arcadia_backend.runs.bulk import router as bulk_actions
-from arcadia_backend.runs.bulk_thread import BulkActionThread
 from arcadia_backend.runs.routes import router as runs
 from arcadia_backend.runs.table_export import router as run_table
 from arcadia_backend.saliency import router as saliency
 from arcadia_backend.start_sets import router as start_points
 from arcadia_backend.studies.routes import router as studies
 from arcadia_backend.studies.scheduler import StudyScheduler
-from arcadia_backend.suites.routes import router as suites
+from arcadia_backend.suites import router as suites
 from arcadia_backend.views import router as views
 from arcadia_backend.web import idempotency, lookup, middleware, notice_rights
 from arcadia_backend.web.api_reference.page import serve_reference

@@ -13,7 +13,8 @@ from arcadia_backend.database.engine import Db, after_commit
 from arcadia_backend.database.tables import MAX_PANEL_KEY, MAX_PANELS, MovedPanel, Project, is_editable
 from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.live.notices import publish
-from arcadia_backend.projects.service import MayEdit, find_project
+from arcadia_backend.projects.schemas import MayEdit
+from arcadia_backend.projects.service import find_project
 from arcadia_backend.reports.schemas import Address
 from arcadia_backend.runs.expressions.nodes import ExpressionError
 from arcadia_backend.runs.expressions.parsing import MAX_LENGTH, parse_filter

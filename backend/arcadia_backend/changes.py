@@ -162,7 +162,10 @@ def request_change(session: Session, run: Run, request: RequestChange) -> tables
     run.changed_by = current().name or run.changed_by
     note(session, run, f"Change {change.number} requested by {current().caller}: {describe(change)}.")
     if run.state in ENDED:
-        _queue_again(session, run)
+        queue_on_request(run)
+        run.desired = "run"
+        run.failure_message = run.failure_traceback = run.finished_at = None
+        note(session, run, "Back in the queue to train longer.")
     session.flush()
     announce_run(session, run.id, "run.changed", "run.log")
     return change
@@ -224,13 +227,6 @@ def _refuse_unless_longer(session: Session, run: Run, before: TrainingConfig, af
         )
     if run.step > 0 and not list_resumable(session, run):
         raise Conflict(f"Run {run.id} has no checkpoint to continue from. Clone it to start over.")
-
-
-def _queue_again(session: Session, run: Run) -> None:
-    queue_on_request(run)
-    run.desired = "run"
-    run.failure_message = run.failure_traceback = run.finished_at = None
-    note(session, run, "Back in the queue to train longer.")
 
 
 router = APIRouter(tags=["runs"])

@@ -69,7 +69,7 @@ def to_run_columns(config: RunConfig, name: str | None, queue: QueueName | None)
     """Return the columns of a new run that depend on its configuration. Without name or queue, use defaults."""
     document = to_document(config)
     return {
-        "name": name or default_name(config),
+        "name": name or f"{title_of(config.algorithm)} on {config.environment.title}",
         "algorithm": config.algorithm,
         "env": config.env,
         "queue": queue or queue_for(config),
@@ -87,11 +87,6 @@ def to_document(config: TrainingConfig) -> dict[str, Any]:
 def queue_for(config: RunConfig) -> QueueName:
     """Return the default queue of a configuration."""
     return "gpu" if config.device == "cuda" else "cpu"
-
-
-def default_name(config: RunConfig) -> str:
-    """Return the default name of a run."""
-    return f"{title_of(config.algorithm)} on {config.environment.title}"
 
 
 def refuse_other_shape(config: RunConfig, parent: RunConfig) -> None:

@@ -12,7 +12,7 @@ from arcadia_backend import configuration
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Run, Study, StudyState
 from arcadia_backend.errors import Invalid
-from arcadia_backend.marks.routes import read_anomalies
+from arcadia_backend.marks.queries import read_anomalies
 from arcadia_backend.marks.rules import RULES
 from arcadia_backend.marks.signals import Anomaly, RuleName
 from arcadia_backend.studies import points
@@ -253,13 +253,15 @@ def _test(run: Run, config: RunConfig, anomaly: Anomaly, changes: Mapping[str, A
         values=[current[0], *changes.values()] if is_single else [current, [*changes.values()]],
     )
     first_seed = min(config.seed, MAX_SEED - MIN_RUNS + 1)
+    # The steps of the evidence, because no shorter training shows the fault.
+    is_whole = anomaly.last_step >= WHOLE_SHARE * config.total_steps
     spec = Specification(
         name=f"Fix of run {run.id}: {anomaly.title}",
         question=f"Do other settings fix [run {run.id}](/runs/{run.id})? {anomaly.title}: {anomaly.detail}",
         config=document,
         axes=[axis],
         seeds=[*range(first_seed, first_seed + MIN_RUNS)],
-        total_steps=_test_steps(config, anomaly),
+        total_steps=config.total_steps if is_whole else max(1, anomaly.last_step),
         priority=TEST_PRIORITY,
         diagnosis=DiagnosedRun(run_id=run.id, rule=anomaly.rule),
     )
@@ -268,12 +270,6 @@ def _test(run: Run, config: RunConfig, anomaly: Anomaly, changes: Mapping[str, A
     except Invalid:
         return None
     return spec
-
-
-def _test_steps(config: RunConfig, anomaly: Anomaly) -> int:
-    """Return the steps of the evidence, because no shorter training shows the fault."""
-    is_whole = anomaly.last_step >= WHOLE_SHARE * config.total_steps
-    return config.total_steps if is_whole else max(1, anomaly.last_step)
 
 
 def _read_tests(session: Session, run: Run) -> dict[str, list[FixTest]]:

@@ -65,13 +65,6 @@ class Doorbell:
         elif (queue_name := waiting.queue) is not None and waiting.executor == WORKERS:
             after_commit(session, lambda: self.ring(queue_name, waiting.id))
 
-    def _drop_waiting(self) -> bool:
-        """Drop the waiting messages, since the sweeper rings again. Return True if `stop` was among them."""
-        stopped = False
-        while not self._pending.empty():
-            stopped = self._pending.get() is None or stopped
-        return stopped
-
     def _run(self) -> None:
         if self._celery is None:
             return
@@ -83,7 +76,11 @@ class Doorbell:
                 # Catch every error, since without this thread nothing rings until the next start.
                 expected = isinstance(error, _BROKER_ERRORS)
                 self._failures.failed(BROKER_FAILURE, error, traceback=not expected, level=logging.WARNING)
-                if self._drop_waiting():
+                # Drop the waiting messages, since the sweeper rings again, but not a stop.
+                stopped = False
+                while not self._pending.empty():
+                    stopped = self._pending.get() is None or stopped
+                if stopped:
                     return
 
 

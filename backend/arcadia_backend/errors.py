@@ -34,7 +34,7 @@ DISK_FULL = "The server's disk is full. Free some space, because nothing can be 
 
 # A list of thousands of items may have an error in each.
 MAX_FIELD_ERRORS = 20
-# What a name may consist of, by the pattern that it must match.
+# Descriptions of the patterns of names.
 _RULES: dict[str, str] = {}
 
 

@@ -100,8 +100,8 @@ class Unstored:
 def take_unstored(session: Session, owner: Attempt | Job, events: Sequence[tuple[int, bytes]]) -> Unstored:
     """Return which numbered events of an attempt must be stored, and record that they are.
 
-    A repeat is skipped. An event with other contents than a stored one of its number is stored beside it, so that
-    nothing is lost. Raise SequenceGap if an event is missing.
+    Skip repeats. Keep both events if one differs from the stored event with its number. Raise SequenceGap if an event
+    is missing.
     """
     last_seq = owner.last_seq
     refuse_gap((seq for seq, _ in events if seq > last_seq), last_seq)

@@ -38,7 +38,9 @@ class FailureLog:
         """Log that `what` happened because of an error, unless that was logged in the last minute."""
         signature, now = _signature(error), self._clock()
         with self._lock:
-            self._forget(now)
+            old = [key for key, repeats in self._repeats.items() if now - repeats.seen_at > FORGET_SECONDS]
+            for key in old:
+                del self._repeats[key]
             repeats = self._repeats.get((what, signature))
             is_known = any(known == signature for _, known in self._repeats)
             if repeats is None:
@@ -78,15 +80,10 @@ class FailureLog:
                 del self._repeats[key]
         return bool(known)
 
-    def _forget(self, now: float) -> None:
-        old = [key for key, repeats in self._repeats.items() if now - repeats.seen_at > FORGET_SECONDS]
-        for key in old:
-            del self._repeats[key]
-
 
 def _signature(error: BaseException) -> str:
     """Return the error in one line, without details such as a file name, so that repetitions are recognized."""
     if isinstance(error, DBAPIError):
         error = error.orig or error
-    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error).partition("\n")[0]
-    return f"{type(error).__name__}: {said}"
+    message = error.strerror if isinstance(error, OSError) and error.strerror else str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {message}"

@@ -19,7 +19,8 @@ from arcadia_backend.database.tables import MAIN_ID, Job, Replay, Run
 from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.files.service import Maker, find_reported
 from arcadia_backend.jobs import JobQueue, JobType, read_queue
-from arcadia_backend.projects.service import MayEdit, require_editor
+from arcadia_backend.projects.schemas import MayEdit
+from arcadia_backend.projects.service import require_editor
 from arcadia_backend.start_sets import Name, StartSet
 from arcadia_backend.web.formats import JsonNumber
 from arcadia_backend.web.idempotency import Idempotent

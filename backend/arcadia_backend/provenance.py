@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -81,7 +81,11 @@ def comparable_values(provenance: StoredProvenance) -> Values:
     if checkout := facts.checkout:
         # The build repeats the commit.
         values = {"commit": checkout.commit[:12], "branch": checkout.branch or "none"}
-        values["changes"] = _describe_changes(provenance.diff_sha256, len(checkout.untracked))
+        untracked = len(checkout.untracked)
+        parts = [f"diff {provenance.diff_sha256[:8]}"] if provenance.diff_sha256 else []
+        if untracked:
+            parts.append(f"{untracked:,} untracked file{'' if untracked == 1 else 's'}")
+        values["changes"] = ", ".join(parts) or "none"
     values |= {"python": facts.python, "host": facts.host, "os": facts.os, "cpu": facts.cpu, "cores": facts.cores}
     values["memory"] = f"{facts.memory_bytes / 2**30:.1f} GiB"
     values["gpus"] = ", ".join(gpu.name for gpu in facts.gpus) or "none"
@@ -120,13 +124,6 @@ def changes_between(before: StoredProvenance, after: StoredProvenance) -> list[s
     return [title_of(field) for field in fields if values[0].get(field) != values[1].get(field)]
 
 
-def _describe_changes(diff_sha256: str | None, untracked: int) -> str:
-    parts = [f"diff {diff_sha256[:8]}"] if diff_sha256 else []
-    if untracked:
-        parts.append(f"{untracked:,} untracked file{'' if untracked == 1 else 's'}")
-    return ", ".join(parts) or "none"
-
-
 def load_provenance(session: Session, run: Run, number: int | None) -> RunProvenance:
     """Return the provenance of an attempt, or of the latest recorded one. Raise NotFound for an unknown attempt."""
     attempts = session.scalars(select(Attempt).where(Attempt.run_id == run.id).order_by(Attempt.attempt)).all()
@@ -135,10 +132,24 @@ def load_provenance(session: Session, run: Run, number: int | None) -> RunProven
         number = max(stored, default=None)
     elif number not in {each.attempt for each in attempts}:
         raise NotFound(f"Run {run.id} has no attempt {number}.")
+    summaries, before = [], None
+    for each in (each for each in attempts if not each.joins or each.attempt in stored):
+        recorded = stored.get(each.attempt)
+        changes: list[str] = changes_between(before, recorded) if before and recorded else []
+        summaries.append(
+            AttemptSummary(
+                attempt=each.attempt,
+                worker=each.worker,
+                claimed_at=each.claimed_at,
+                recorded=recorded is not None,
+                changes=changes,
+            )
+        )
+        before = recorded or before
     return RunProvenance(
         attempt=number,
         provenance=_with_diff(session, stored[number]) if number in stored else None,
-        attempts=_summaries([each for each in attempts if not each.joins or each.attempt in stored], stored),
+        attempts=summaries,
     )
 
 
@@ -173,24 +184,6 @@ def _packages(session: Session, attempts: Iterable[Attempt]) -> dict[str, Packag
 def _with_diff(session: Session, stored: StoredProvenance) -> Provenance:
     diff = session.get_one(ProvenanceDocument, stored.diff_sha256).content if stored.diff_sha256 else ""
     return Provenance(**stored.facts.model_dump(), packages=dict(stored.packages), diff=diff)
-
-
-def _summaries(attempts: Sequence[Attempt], stored: Mapping[int, StoredProvenance]) -> list[AttemptSummary]:
-    summaries, before = [], None
-    for each in attempts:
-        recorded = stored.get(each.attempt)
-        changes: list[str] = changes_between(before, recorded) if before and recorded else []
-        summaries.append(
-            AttemptSummary(
-                attempt=each.attempt,
-                worker=each.worker,
-                claimed_at=each.claimed_at,
-                recorded=recorded is not None,
-                changes=changes,
-            )
-        )
-        before = recorded or before
-    return summaries
 
 
 # Updating a document that exists locks it, so that no purge deletes it before this transaction ends.

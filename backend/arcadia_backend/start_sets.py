@@ -23,7 +23,8 @@ from arcadia_backend.database.tables import Evaluation, Job, Replay
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 from arcadia_backend.jobs import UNFINISHED, JobFields, JobType, job_fields, read_queue
-from arcadia_backend.projects.service import MayEdit, ProjectName, Projects, in_projects, resolve
+from arcadia_backend.projects.schemas import MayEdit, ProjectName, Projects
+from arcadia_backend.projects.service import in_projects, resolve
 from arcadia_backend.replays.players import action_set, check_decision, read_track, refuse, why_no_start_points
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.idempotency import Idempotent

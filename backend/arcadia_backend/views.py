@@ -14,7 +14,8 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import name_key
 from arcadia_backend.errors import Conflict, NotFound
-from arcadia_backend.projects.service import MayEdit, ProjectName, Projects, flush_name, in_projects, resolve
+from arcadia_backend.projects.schemas import MayEdit, ProjectName, Projects
+from arcadia_backend.projects.service import flush_name, in_projects, resolve
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId
 from arcadia_workers.contract.values import STORABLE

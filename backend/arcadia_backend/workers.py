@@ -35,7 +35,7 @@ class Worker(BaseModel):
     executor: str = Field(description="`workers`, or the scheduler whose job it is.")
     state: Literal["idle", "busy", "gone"]
     run_id: int | None = Field(description="Null if it is idle, or trains a run to which you have no access.")
-    job_slots: int = Field(description="Number of concurrent jobs beside its training and interactive jobs.")
+    job_slots: int = Field(description="Number of concurrent jobs, in addition to its training and interactive jobs.")
     last_seen_at: datetime
     version: str
     is_other_build: bool = Field(description="True if it runs another build of Arcadia than the server.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from arcadia_backend.suites.aggregates import estimated_median, optimality_gap
+from arcadia_backend.suites import estimated_median, optimality_gap
 from arcadia_workers.contract.games import score_bounds
 from arcadia_workers.contract.inference.means import UNBOUNDED, Bounds, clustered_mean_error
 from arcadia_workers.contract.inference.samples import interquartile_of_all, mean_of_means, median_of_means

@@ -22,7 +22,7 @@ from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.live.background import IDLE_SECONDS
 from arcadia_backend.live.notices import REFETCH, publish
 from arcadia_backend.live.watches import Credentials
-from arcadia_backend.live_games import routes
+from arcadia_backend.live_games import sockets
 from arcadia_backend.studies.scheduler import StudyScheduler
 from arcadia_workers.contract.live import NO_SUCH_GAME
 from arcadia_workers.contract.worker_api import JobState
@@ -92,13 +92,13 @@ def test_a_live_game_ends_for_a_person_who_may_no_longer_watch(lab: Lab, how: st
 
 
 def test_a_page_gives_no_orders_after_its_role_has_become_viewer(lab: Lab) -> None:
-    rights = routes.WatchRights(may_order=True)
+    rights = sockets.WatchRights(may_order=True)
     page = Credentials("http", "localhost", "", lab.cookies["editor"])
 
     async def follow() -> None:
         socket: Any = SimpleNamespace(app=lab.app, cookies={COOKIE: page.session}, headers={"host": "localhost"})
         socket.scope = {"scheme": "http"}
-        await routes._check_rights(socket, lab.own.ids["live"], rights)
+        await sockets._check_rights(socket, lab.own.ids["live"], rights)
 
     async def until_ended() -> None:
         await lab.app.state.credentials.refresh()

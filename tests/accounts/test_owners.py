@@ -24,7 +24,7 @@ from arcadia_backend.database.tables import (
     StartSet,
 )
 from arcadia_backend.doorbell import Doorbell
-from arcadia_backend.runs.bulk_thread import BulkActionThread
+from arcadia_backend.runs.bulk import BulkActionThread
 from tests.accounts.lab import SECRETS, Lab, Side
 from tests.accounts.test_secrets import snapshot
 from tests.factories import CARTPOLE, start_set

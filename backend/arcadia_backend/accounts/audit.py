@@ -89,8 +89,8 @@ _VERBS: Mapping[tuple[type, str], Callable[[Any], str]] = {
     (tables.Person, "disabled_at"): lambda value: "enable" if value is None else "disable",
     (tables.AccessToken, "revoked_at"): lambda _value: "revoke",
 }
-# Columns with the name of who launched it. They also have a column with the person.
 _AUDITED_TABLES: set[str] = {inspect(model).local_table.name for model in OBJECTS}
+# Columns with the name of who launched it. They also have a column with the person.
 _AUTHORS = {tables.Run: "launched_by", tables.Study: "started_by", tables.BulkAction: "requested_by"}
 # Their values grant access. An entry says only that they are set.
 _SECRET_FIELDS = ("share_token", "secret")

@@ -114,14 +114,7 @@ class PasswordLimit:
             self._count(budget)
             self._count(by_address)
 
-        self._enter(lane)
-        try:
-            yield count
-        finally:
-            lane.release()
-
-    def _enter(self, lane: threading.Semaphore) -> None:
-        """Wait for a place in a lane, without holding many threads."""
+        # Wait for a place in the lane, without holding many threads.
         with self._lock:
             if self._waiting >= MAX_WAITING:
                 raise TooManyWrongPasswords(1)
@@ -132,6 +125,10 @@ class PasswordLimit:
         finally:
             with self._lock:
                 self._waiting -= 1
+        try:
+            yield count
+        finally:
+            lane.release()
 
     def _key(self, *parts: str) -> bytes:
         return hmac.digest(self._hash_key, "\0".join(parts).encode("utf-8", "surrogateescape"), "sha256")

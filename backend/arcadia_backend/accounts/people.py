@@ -280,7 +280,19 @@ def set_group(session: Session, group: PersonGroup, name: str | None, member_ids
     except IntegrityError as error:
         raise Conflict(f"There is already a group {group.name!r}.") from error
     if member_ids is not None:
-        _set_members(session, group, set(member_ids))
+        wanted = set(member_ids)
+        known = set(session.scalars(select(Person.id).where(Person.id.in_(wanted))))
+        if missing := wanted - known:
+            raise Invalid(FieldError(field="members", message=f"there is no person {min(missing)}"))
+        current = {
+            member.person_id: member
+            for member in session.scalars(select(GroupMember).where(GroupMember.group_id == group.id))
+        }
+        for person_id in sorted(wanted - current.keys()):
+            session.add(GroupMember(group_id=group.id, person_id=person_id))
+        for person_id in sorted(current.keys() - wanted):
+            session.delete(current[person_id])
+        session.flush()
     forget_credentials(session)
 
 
@@ -302,21 +314,6 @@ def set_groups_of(session: Session, person: Person, names: Collection[str]) -> N
             session.delete(session.get_one(GroupMember, (group.id, person.id)))
     session.flush()
     forget_credentials(session)
-
-
-def _set_members(session: Session, group: PersonGroup, wanted: set[int]) -> None:
-    known = set(session.scalars(select(Person.id).where(Person.id.in_(wanted))))
-    if missing := wanted - known:
-        raise Invalid(FieldError(field="members", message=f"there is no person {min(missing)}"))
-    current = {
-        member.person_id: member
-        for member in session.scalars(select(GroupMember).where(GroupMember.group_id == group.id))
-    }
-    for person_id in sorted(wanted - current.keys()):
-        session.add(GroupMember(group_id=group.id, person_id=person_id))
-    for person_id in sorted(current.keys() - wanted):
-        session.delete(current[person_id])
-    session.flush()
 
 
 def _flush(session: Session, email: str | None) -> None:

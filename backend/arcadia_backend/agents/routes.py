@@ -16,7 +16,7 @@ from arcadia_backend.doorbell import Bell, Doorbell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
 from arcadia_backend.files import storage
 from arcadia_backend.files.service import BODY
-from arcadia_backend.projects.service import ProjectName
+from arcadia_backend.projects.schemas import ProjectName
 from arcadia_backend.web.lookup import PathRun
 from arcadia_backend.web.middleware import write_slot
 from arcadia_workers.contract.agents.writing import NoAgentError, write_agent

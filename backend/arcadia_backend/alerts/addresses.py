@@ -166,7 +166,11 @@ def _check(url: str, *, allow_private: bool) -> Any:
     if schema not in allowed:
         raise ValueError(f"no service {schema!r} is allowed; use one of {', '.join(sorted(allowed))}")
     _check_parameters(url, schema)
-    service = _instantiate(url)
+    # Imported at first use, because few servers have such a channel.
+    import apprise
+
+    asset = apprise.AppriseAsset(app_id="Arcadia", app_desc="Arcadia", async_mode=False, http_redirects=False)
+    service = apprise.Apprise.instantiate(url, asset=asset)
     # Apprise must understand the URL as this module does.
     if not isinstance(service, load_service(schema)):
         raise ValueError(f"Apprise does not accept this {schema} URL; see appriseit.com for its form")  # noqa: TRY004
@@ -253,12 +257,3 @@ def load_service(schema: str) -> Any:
 
     services: Any = apprise.manager_plugins.NotificationManager()
     return services[schema]
-
-
-def _instantiate(url: str) -> Any:
-    """Return the service of a URL, or None if Apprise does not accept it."""
-    # Imported at first use, because few servers have such a channel.
-    import apprise
-
-    asset = apprise.AppriseAsset(app_id="Arcadia", app_desc="Arcadia", async_mode=False, http_redirects=False)
-    return apprise.Apprise.instantiate(url, asset=asset)

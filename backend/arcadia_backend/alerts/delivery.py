@@ -145,23 +145,15 @@ SWEEP_SHARE = 1 / 4
 MAX_CONCURRENT = 8
 
 
-class AlertDeliverer:
+class AlertDeliverer(BackgroundThread):
     """Thread that delivers alerts. Several backends may run one each, since each try is claimed."""
 
     def __init__(self, database: Database, settings: Settings, now: Callable[[], datetime] = utc_now) -> None:
         self._database, self._settings, self._now = database, settings, now
-        self._thread = BackgroundThread("alert-deliverer", SWEEP_SHARE * settings.sweep_seconds, self._work)
+        super().__init__("alert-deliverer", SWEEP_SHARE * settings.sweep_seconds, self._work)
         # The current try of each channel that has one.
         self._tries: dict[int, threading.Thread] = {}
         self._failures = FailureLog(log)
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop the thread. The next start repeats a try that has no outcome yet."""
-        self._thread.stop()
 
     def list_due(self) -> list[tuple[int, int]]:
         """Return the ids of due deliveries and of their channels, oldest first."""

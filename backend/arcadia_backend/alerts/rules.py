@@ -13,7 +13,8 @@ from arcadia_backend.database import tables
 from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import AlertKind, AlertRuleKind, ChannelKind, DeliveryState
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
-from arcadia_backend.projects.service import MayEdit, ProjectName, in_projects, resolve
+from arcadia_backend.projects.schemas import MayEdit, ProjectName
+from arcadia_backend.projects.service import in_projects, resolve
 from arcadia_workers.contract.events import LogLevel
 from arcadia_workers.contract.values import STORABLE, Id, Text, Truth
 

@@ -219,7 +219,9 @@ class ConditionChecker:
             open_keys = {row.key for row in session.execute(known)}
             conditions = {each.key: each for each in _conditions(session, self._settings, rules, open_keys, now)}
             passed = list(_passed_scores(session, rules, now))
-        lasting = self._lasting(conditions)
+        monotonic = self._clock()
+        self._since = {key: self._since.get(key, monotonic) for key in conditions}
+        lasting = [each for key, each in conditions.items() if monotonic - self._since[key] >= each.seconds]
         new = [each.alert for each in lasting if each.key not in open_keys] + passed
         ended = open_keys - conditions.keys()
         if new or ended:
@@ -227,12 +229,6 @@ class ConditionChecker:
                 for alert in new:
                     raise_alert(session, alert)
                 end_alerts(session, ended, now)
-
-    def _lasting(self, conditions: Mapping[str, Condition]) -> list[Condition]:
-        """Return the conditions that have held for long enough."""
-        monotonic = self._clock()
-        self._since = {key: self._since.get(key, monotonic) for key in conditions}
-        return [each for key, each in conditions.items() if monotonic - self._since[key] >= each.seconds]
 
 
 def _conditions(

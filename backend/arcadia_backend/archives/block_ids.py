@@ -9,8 +9,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from arcadia_backend.archives.format import Archive, rows_of
-from arcadia_backend.archives.rows import read_lines
+from arcadia_backend.archives.format import Archive, read_lines, rows_of
 from arcadia_backend.database.tables import Evaluation, File, Replay
 from arcadia_backend.reports import schemas
 from arcadia_backend.reports.markdown import image_files, replace_image_files
@@ -179,7 +178,7 @@ class ShownEvaluation(BaseModel):
 
 
 class Shown(NamedTuple):
-    """What reports show of runs."""
+    """Objects of runs that reports show."""
 
     replays: Sequence[ShownReplay]
     files: Sequence[ShownFile]

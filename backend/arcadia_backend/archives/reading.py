@@ -14,7 +14,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from arcadia_backend.archives import rows as tables_of
+from arcadia_backend.archives import format as tables_of
 from arcadia_backend.archives.block_ids import find_shown, replace_ids
 from arcadia_backend.archives.format import (
     GUARDS,
@@ -25,15 +25,17 @@ from arcadia_backend.archives.format import (
     EarlierImport,
     ImportResult,
     Kind,
+    RowTable,
     find_imports,
     lock_imports,
+    read_row,
+    read_rows,
     record_import,
     rows_of,
     verify_run,
     verify_study,
 )
-from arcadia_backend.archives.rows import RowTable, read_row, read_rows
-from arcadia_backend.archives.run_reading import RestoredRun, RunReader
+from arcadia_backend.archives.run_reading import RunReader
 from arcadia_backend.archives.writing import hash_item
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
@@ -68,7 +70,9 @@ def restore_study(session: Session, archive: Archive, entry: ArchivedItem, runs:
     _check_plan(study, points, plan)
     _relocate(study, runs)
     for planned in plan:
-        planned.run_id = _local_id(planned.run_id, runs)
+        if planned.run_id is not None:
+            # A run that was purged before the export gets an id that no run here has.
+            planned.run_id = runs.get(planned.run_id, -abs(planned.run_id))
     session.add_all([*points, *plan])
     session.add_all(PaperStudy(**each, **of_study) for each in _rows(archive, entry, tables_of.PAPER_STUDY))
     session.flush()
@@ -132,13 +136,6 @@ def _relocate(study: Study, runs: Mapping[int, int]) -> None:
     run_id = runs.get(diagnosed.run_id)
     local = None if run_id is None else {"run_id": run_id, "rule": diagnosed.rule}
     study.specification = {**study.specification, "diagnosis": local}
-
-
-def _local_id(run_id: int | None, runs: Mapping[int, int]) -> int | None:
-    """Return the id here of a planned run. One that was purged before the export gets an id that no run here has."""
-    if run_id is None:
-        return None
-    return runs.get(run_id, -abs(run_id))
 
 
 class ReportReader:
@@ -299,7 +296,11 @@ class _Import:
         self._numbered[entry.number] = self._runs[entry.id] = restored.run.id
         self.result.runs.append(restored.run.id)
         verify_run(self._session, restored.run)
-        self._place_files(restored)
+        root = files_root(self._session)
+        for stored, member in restored.files:
+            place = stored_path(root, stored)
+            self._placed.append(place)
+            link_or_copy(self._contents[member], place)
 
     def _import_study(self, entry: ArchivedItem) -> None:
         """Import a study, unless it is already here."""
@@ -347,26 +348,16 @@ class _Import:
     def _find_existing(self, kind: Kind, entry: ArchivedItem, earlier: Sequence[EarlierImport]) -> int | None:
         """Return the id of an earlier import of the same content, or of the exported item itself if it is unchanged."""
         existing = next((each.id for each in earlier if each.content_sha256 == entry.content_sha256), None)
-        if existing is None and self._is_from_here(entry):
+        if existing is None and self._session.scalar(select(Installation.identity)) == entry.installation:
             now = hash_item(self._session, kind, entry.id, self._archive.manifest.files)
             existing = entry.id if now == entry.content_sha256 else None
         return existing
-
-    def _is_from_here(self, entry: ArchivedItem) -> bool:
-        return self._session.scalar(select(Installation.identity)) == entry.installation
 
     def _link_parents(self) -> None:
         """Point forks at their parents, as far as these are in the archive."""
         for entry in self._archive.manifest.runs:
             if entry.parent is not None and (run_id := self._numbered[entry.number]) in self.result.runs:
                 self._session.get_one(Run, run_id).parent_run_id = self._numbered.get(entry.parent)
-
-    def _place_files(self, restored: RestoredRun) -> None:
-        root = files_root(self._session)
-        for stored, member in restored.files:
-            place = stored_path(root, stored)
-            self._placed.append(place)
-            link_or_copy(self._contents[member], place)
 
 
 def _announce_progress(done: int, total: int) -> None:

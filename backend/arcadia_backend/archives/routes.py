@@ -12,8 +12,16 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.archives.format import MAX_RUNS, SUFFIX, FilesChoice, ImportResult, open_archive
 from arcadia_backend.archives.reading import import_opened
-from arcadia_backend.archives.run_writing import spool_run
-from arcadia_backend.archives.writing import Export, Wanted, new_spool, select_items, spool_report, spool_study, stream
+from arcadia_backend.archives.writing import (
+    Export,
+    Wanted,
+    new_spool,
+    select_items,
+    spool_report,
+    spool_run,
+    spool_study,
+    stream,
+)
 from arcadia_backend.comparisons.routes import parse_ids
 from arcadia_backend.config import CurrentSettings
 from arcadia_backend.database.engine import Database, Db
@@ -21,7 +29,7 @@ from arcadia_backend.database.tables import Installation
 from arcadia_backend.errors import FieldError, Invalid
 from arcadia_backend.files import storage
 from arcadia_backend.files.service import BODY
-from arcadia_backend.projects.service import ProjectName
+from arcadia_backend.projects.schemas import ProjectName
 from arcadia_backend.web.middleware import write_slot
 
 

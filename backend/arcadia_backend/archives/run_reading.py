@@ -11,9 +11,21 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.aliases import is_name
-from arcadia_backend.archives import rows as tables_of
-from arcadia_backend.archives.format import GUARDS, Archive, ArchivedRun, BadArchive, file_of, points_of, rows_of
-from arcadia_backend.archives.rows import JOB_KINDS, RowTable, read_lines, read_row, read_rows
+from arcadia_backend.archives import format as tables_of
+from arcadia_backend.archives.format import (
+    GUARDS,
+    JOB_KINDS,
+    Archive,
+    ArchivedRun,
+    BadArchive,
+    RowTable,
+    file_of,
+    points_of,
+    read_lines,
+    read_row,
+    read_rows,
+    rows_of,
+)
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables import StartSet
@@ -120,7 +132,11 @@ class RunReader:
         for table in (tables_of.JOBS, tables_of.FILES, tables_of.CHECKPOINTS, *of_jobs):
             self._store(table)
         self._aliases()
-        self._point_jobs_at_checkpoints()
+        ids = self._restored.ids
+        for number, checkpoint in self._checkpoints_of_jobs.items():
+            job = self._session.get_one(tables.Job, ids["jobs"][number])
+            job.checkpoint_id = self._find(tables_of.JOBS, "checkpoint_id", "checkpoints", checkpoint)
+        self._session.flush()
         of_checkpoints = (tables_of.EVALUATIONS, tables_of.EPISODES, tables_of.CALIBRATIONS)
         for table in (*of_checkpoints, tables_of.MEDIA, tables_of.LOG_LINES):
             self._store(table)
@@ -249,13 +265,6 @@ class RunReader:
         job = self._session.get_one(tables.Job, values["job_id"])
         if document is None and job.state == "done":
             job.state, job.message = "cancelled", _NOT_ENDED
-
-    def _point_jobs_at_checkpoints(self) -> None:
-        ids = self._restored.ids
-        for number, checkpoint in self._checkpoints_of_jobs.items():
-            job = self._session.get_one(tables.Job, ids["jobs"][number])
-            job.checkpoint_id = self._find(tables_of.JOBS, "checkpoint_id", "checkpoints", checkpoint)
-        self._session.flush()
 
     def _place_file(self, values: dict[str, Any]) -> bool:
         """Choose where a file is stored. Return False if the archive does not include it, or a damaged copy of it."""

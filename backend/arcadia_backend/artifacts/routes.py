@@ -16,7 +16,7 @@ from arcadia_backend.errors import NotFound
 from arcadia_backend.files.routes import download
 from arcadia_backend.files.storage import BLOCK_BYTES, stored_path
 from arcadia_backend.files.zip_files import ZipStream, read_blocks
-from arcadia_backend.projects.service import ProjectName, Projects
+from arcadia_backend.projects.schemas import ProjectName, Projects
 from arcadia_backend.web.lookup import PathId, PathRun
 from arcadia_workers.contract.values import Id, ShortText, Text
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from arcadia_backend.errors import with_rule
-from arcadia_backend.projects.service import MayEdit
+from arcadia_backend.projects.schemas import MayEdit
 from arcadia_workers.contract.events import Sha256
 from arcadia_workers.contract.values import STORABLE, Count, Integer
 

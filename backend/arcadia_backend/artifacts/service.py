@@ -69,7 +69,7 @@ def find_received(session: Session, run_id: int, sha256: str) -> File | None:
     The script may then name it, although only artifacts of other projects may have it.
     """
     if not current().everything:
-        _delete_proof(session, run_id, sha256)
+        session.execute(delete(IdempotencyKey).where(IdempotencyKey.key == _proof(run_id, sha256)))
         session.add(IdempotencyKey(key=_proof(run_id, sha256), fingerprint=sha256, response=""))
         session.flush()
     with backend_rights(session):
@@ -79,10 +79,6 @@ def find_received(session: Session, run_id: int, sha256: str) -> File | None:
 def _proof(run_id: int, sha256: str) -> str:
     """Return the key under which the server remembers for a day that a run's script has a content."""
     return f"artifact file of run {run_id}: {sha256}"
-
-
-def _delete_proof(session: Session, run_id: int, sha256: str) -> None:
-    session.execute(delete(IdempotencyKey).where(IdempotencyKey.key == _proof(run_id, sha256)))
 
 
 def _find_files_of(session: Session, run_id: int, hashes: Sequence[str]) -> dict[str, File]:
@@ -118,8 +114,23 @@ def store_version(session: Session, run: Run, new: NewVersion) -> StoredVersion:
     NotUploadedError if a file was not uploaded.
     """
     lock_artifacts(session)
-    files = _find_files(session, run.id, new.entries)
-    artifact = _find_or_create(session, project_of(session, run), new)
+    hashes = list(dict.fromkeys(entry.sha256 for entry in new.entries if entry.sha256))
+    files: dict[str, File] = {}
+    for start in range(0, len(hashes), _BATCH):
+        files |= _find_files_of(session, run.id, hashes[start : start + _BATCH])
+    for entry in new.entries:
+        if entry.sha256 and entry.sha256 not in files:
+            raise NotUploadedError(f"its file {entry.path} was not uploaded before")
+
+    project_id = project_of(session, run)
+    # The lock on the files also keeps two scripts from creating an artifact twice.
+    of_name = (Artifact.project_id == project_id, Artifact.name == new.name)
+    artifact = session.scalar(select(Artifact).where(*of_name).execution_options(populate_existing=True))
+    if artifact is None:
+        artifact = Artifact(project_id=project_id, name=new.name, kind=new.kind)
+        session.add(artifact)
+        session.flush()
+
     newest = _newest(session, artifact.id)
     digest = digest_of(new.entries)
     is_new = newest is None or newest.digest != digest
@@ -214,28 +225,6 @@ def delete_unused_files(database: Database, now: datetime) -> None:
 def announce(session: Session, project_id: int) -> None:
     """Notify open pages after the commit that artifacts of a project changed."""
     after_commit(session, lambda: publish("artifacts.changed", {"project_id": project_id}))
-
-
-def _find_files(session: Session, run_id: int, entries: Sequence[ManifestEntry]) -> dict[str, File]:
-    hashes = list(dict.fromkeys(entry.sha256 for entry in entries if entry.sha256))
-    files: dict[str, File] = {}
-    for start in range(0, len(hashes), _BATCH):
-        files |= _find_files_of(session, run_id, hashes[start : start + _BATCH])
-    for entry in entries:
-        if entry.sha256 and entry.sha256 not in files:
-            raise NotUploadedError(f"its file {entry.path} was not uploaded before")
-    return files
-
-
-def _find_or_create(session: Session, project_id: int, new: NewVersion) -> Artifact:
-    # The lock on the files also keeps two scripts from creating an artifact twice.
-    of_name = (Artifact.project_id == project_id, Artifact.name == new.name)
-    artifact = session.scalar(select(Artifact).where(*of_name).execution_options(populate_existing=True))
-    if artifact is None:
-        artifact = Artifact(project_id=project_id, name=new.name, kind=new.kind)
-        session.add(artifact)
-        session.flush()
-    return artifact
 
 
 def _newest(session: Session, artifact_id: int) -> ArtifactVersion | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Row, func, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError
 
@@ -32,10 +32,14 @@ def back_up(settings: Settings, target: Path) -> str:
     """Write a backup into a new folder, and return a summary. Raise RefusedError if any file is damaged."""
     try:
         with database_refusals(settings):
-            _refuse_no_database(settings)
+            url = make_url(settings.resolved_database_url)
+            if url.get_backend_name() == "sqlite" and url.database and not Path(url.database).is_file():
+                raise RefusedError(f"There is nothing to back up: {url.database} does not exist.")
             # Do this before creating the target, so that a refused backup leaves no folder behind.
             with hold(settings.files_dir):
-                _make_folder(target)
+                make_private_folder(target)
+                if any(target.iterdir()):
+                    raise RefusedError(f"{target} is not empty. Use a new folder for the backup.")
                 with _source(settings, target) as database:
                     runs, contents = _copy(database, settings, target)
         return _finish(target, contents, runs)
@@ -47,7 +51,7 @@ def back_up(settings: Settings, target: Path) -> str:
 def _source(settings: Settings, target: Path) -> Iterator[Database]:
     """Open the database for reading, or a copy of it below `target` if the database's disk is full.
 
-    SQLite needs space beside a database to open it. Without that space nothing can change the database either.
+    SQLite needs space next to a database to open it. Without that space nothing can change the database either.
     """
     with TemporaryDirectory(prefix=".source-", dir=target) as folder, ExitStack() as stack:
         database = Database(settings.resolved_database_url, settings.files_dir)
@@ -78,7 +82,15 @@ def _copy(database: Database, settings: Settings, target: Path) -> tuple[int, li
     with database.snapshot() as source:
         if not is_current(source):
             raise RefusedError("The database has an older schema. Run arcadia migrate first.")
-        _write_database(settings, source, target)
+        url = f"sqlite:///{target.resolve() / DATABASE}"
+        migrate(settings.model_copy(update={"data_dir": target, "database_url": url}))
+        copy = Database(url, target / FILES)
+        try:
+            with copy.write() as session:
+                copy_rows(source, session.connection())
+            copy.merge_wal()
+        finally:
+            copy.close()
         runs = source.scalar(select(func.count()).select_from(Run)) or 0
         contents = [
             _content(row)
@@ -86,7 +98,11 @@ def _copy(database: Database, settings: Settings, target: Path) -> tuple[int, li
                 select(File.id, File.run_id, File.stored_path, File.sha256, File.bytes).order_by(File.id)
             )
         ]
-        _copy_files(contents, settings.files_dir, target / FILES)
+        for each in contents:
+            try:
+                link_or_copy(path_inside(settings.files_dir, each.path), path_inside(target / FILES, each.path))
+            except (FileNotFoundError, OutsideFolderError):
+                continue  # The verification reports it as missing.
     return runs, contents
 
 
@@ -99,38 +115,6 @@ def _content(row: Row[int, int | None, str, str, int]) -> Content:
             f"The database was changed by hand: file {row.id}{owner} is stored at {row.stored_path!r}, which is not a "
             "path in the data folder. Delete the run, then back up again."
         ) from None
-
-
-def _refuse_no_database(settings: Settings) -> None:
-    url = make_url(settings.resolved_database_url)
-    if url.get_backend_name() == "sqlite" and url.database and not Path(url.database).is_file():
-        raise RefusedError(f"There is nothing to back up: {url.database} does not exist.")
-
-
-def _make_folder(target: Path) -> None:
-    make_private_folder(target)
-    if any(target.iterdir()):
-        raise RefusedError(f"{target} is not empty. Use a new folder for the backup.")
-
-
-def _write_database(settings: Settings, source: Connection, target: Path) -> None:
-    url = f"sqlite:///{target.resolve() / DATABASE}"
-    migrate(settings.model_copy(update={"data_dir": target, "database_url": url}))
-    copy = Database(url, target / FILES)
-    try:
-        with copy.write() as session:
-            copy_rows(source, session.connection())
-        copy.merge_wal()
-    finally:
-        copy.close()
-
-
-def _copy_files(contents: Sequence[Content], source: Path, target: Path) -> None:
-    for each in contents:
-        try:
-            link_or_copy(path_inside(source, each.path), path_inside(target, each.path))
-        except (FileNotFoundError, OutsideFolderError):
-            continue  # The verification reports it as missing.
 
 
 def _finish(target: Path, contents: Sequence[Content], runs: int) -> str:

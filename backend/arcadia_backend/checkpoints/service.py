@@ -128,8 +128,15 @@ def prune_checkpoints(session: Session, run: Run) -> None:
     max_kept = run.config.get("checkpoints_kept", DEFAULT_KEPT) + sum(row.id in extra for row in current)
     pruned = {current[place].id for place in prunable([row.step for row in current], max_kept, protected)}
     superseded = {row.id for row in available(rows) if row not in current and row.id not in extra}
-    removed = (pruned | superseded) - named
-    _delete(session, run, [row for row in rows if row.id in removed and not row.pinned])
+    deleted = [row for row in rows if row.id in (pruned | superseded) - named and not row.pinned]
+    file_ids = [row.file_id for row in deleted if row.file_id is not None]
+    for row in deleted:
+        row.file_id = None
+    session.flush()
+    if file_ids:
+        delete_files(session, file_ids)
+        delete_replays_of_checkpoints(session, run, [row.file for row in deleted])
+        announce_files(session, run.id)
 
 
 def prune_after_job(session: Session, run: Run) -> None:
@@ -182,17 +189,6 @@ def reasons_kept(rows: Sequence[Checkpoint], named: Container[int]) -> dict[int,
     reasons |= {row.id: "best" for row in kept if row.best}
     reasons |= {row.id: "pinned" for row in kept if row.pinned}
     return reasons | {row.id: "alias" for row in kept if row.id in named}
-
-
-def _delete(session: Session, run: Run, rows: Sequence[Checkpoint]) -> None:
-    ids = [row.file_id for row in rows if row.file_id is not None]
-    for row in rows:
-        row.file_id = None
-    session.flush()
-    if ids:
-        delete_files(session, ids)
-        delete_replays_of_checkpoints(session, run, [row.file for row in rows])
-        announce_files(session, run.id)
 
 
 MAX_RESUMABLE = 10

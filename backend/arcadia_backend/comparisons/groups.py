@@ -140,7 +140,7 @@ def group_samples(runs: Sequence[Run], by: Sequence[str], known: Container[int])
     """Group the runs in `known` for a chart, and list the runs of each group by sample.
 
     With fields, runs that repeat each other, seed included, are one sample of their group. Without fields, they start
-    groups of their own.
+    separate groups.
     """
     if not by:
         groups = [[[run] for run in group] for group in group_runs(runs)]
@@ -216,23 +216,20 @@ def compare(
 ) -> Comparison:
     """Return the runs with their differences and results."""
     strokes = strokes_by_run(groups if color_groups else [[run] for run in runs])
+    labels = run_labels(runs)
     return Comparison(
-        runs=_to_compared_runs(session, runs, strokes),
+        runs=[
+            ComparedRun.model_validate(
+                run.model_dump()
+                | {"label": labels[run.id], "color": strokes[run.id].color, "dash": strokes[run.id].dash}
+            )
+            for run in to_schemas(session, runs)
+        ],
         differences=field_differences({run.id: run.comparable_config for run in runs}, field_titles()),
         provenance=provenance_differences(latest_provenances(session, [run.id for run in runs])),
         groups=[[run.id for run in group] for group in groups],
         summary=_summarize(session, runs),
     )
-
-
-def _to_compared_runs(session: Session, runs: Sequence[Run], strokes: Mapping[int, Stroke]) -> list[ComparedRun]:
-    labels = run_labels(runs)
-    return [
-        ComparedRun.model_validate(
-            run.model_dump() | {"label": labels[run.id], "color": strokes[run.id].color, "dash": strokes[run.id].dash}
-        )
-        for run in to_schemas(session, runs)
-    ]
 
 
 def _summarize(session: Session, runs: Sequence[Run]) -> list[RunSummary]:

@@ -96,16 +96,10 @@ def load_group_scores(session: Session, runs: Sequence[Run], at: int | None, by:
     if at is None and _all_finished_at(step, [run for run in _without_failed(runs) if run.id in all_series], reached):
         scored = [GroupScores(name, group, _final_scores(group), final=True) for name, group in named]
     else:
-        scored = [
-            GroupScores(
-                name,
-                group,
-                _scores_at(
-                    session, [all_series[run.id] for run in group if run.id in all_series], views, reached, step
-                ),
-            )
-            for name, group in named
-        ]
+        scored = []
+        for name, group in named:
+            known = [all_series[run.id] for run in group if run.id in all_series]
+            scored.append(GroupScores(name, group, _scores_at(session, known, views, reached, step)))
     return ScoredGroups(int(step), scored, reached, planned, is_chosen=at is not None)
 
 

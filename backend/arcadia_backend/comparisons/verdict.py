@@ -129,7 +129,13 @@ def _describe_end(session: Session, scored: ScoredGroups) -> str:
     """Return a warning if the compared step was not fixed by the plans with which the runs began."""
     groups = [group.runs for group in scored.groups]
     runs = [run for group in groups for run in group]
-    first = planned_step(groups, _first_plans(session, [run.id for run in runs]))
+    # The first plans of the runs whose number of steps was changed while they trained.
+    query = select(RunChange).where(RunChange.run_id.in_([run.id for run in runs]), RunChange.applied_step > 0)
+    plans: dict[int, int] = {}
+    for change in session.scalars(query.order_by(RunChange.run_id, RunChange.number)):
+        if "total_steps" in change.previous:
+            plans.setdefault(change.run_id, int(change.previous["total_steps"]))
+    first = planned_step(groups, plans)
     step = scored.step
     if first is None or abs(step - first) <= STEP_TOLERANCE * first:
         return ""
@@ -139,16 +145,6 @@ def _describe_end(session: Session, scored: ScoredGroups) -> str:
         f"These runs were first planned to be compared at {format_count(first)} steps, not at {format_count(step)}. "
         "Each end that is looked at raises the 5 % chance of a false verdict."
     )
-
-
-def _first_plans(session: Session, run_ids: Sequence[int]) -> dict[int, int]:
-    """Return the first planned number of steps of the runs for which it was changed while they trained."""
-    query = select(RunChange).where(RunChange.run_id.in_(run_ids), RunChange.applied_step > 0)
-    plans: dict[int, int] = {}
-    for change in session.scalars(query.order_by(RunChange.run_id, RunChange.number)):
-        if "total_steps" in change.previous:
-            plans.setdefault(change.run_id, int(change.previous["total_steps"]))
-    return plans
 
 
 def _describe_added_seeds(session: Session, best: GroupScores, other: GroupScores) -> str:
@@ -171,20 +167,16 @@ def _count_added(session: Session, *groups: Sequence[Run]) -> int:
     if len(known) < len(ends):
         return 0
     later = [run.id for group in groups for run in group if run.created_at > max(known)]
-    return len({*later} - _planned_at_start(session, later))
+    # The seeds in the specification of a study were planned at its start.
+    query = select(StudyRun.run_id, StudyRun.seed, Study.specification).join(Study, Study.id == StudyRun.study_id)
+    rows = session.execute(query.where(StudyRun.run_id.in_(later)))
+    return len({*later} - {run_id for run_id, seed, specification in rows if seed in specification["seeds"]})
 
 
 def _first_end(group: Sequence[Run]) -> datetime | None:
     """Return when the group first had enough finished runs for a verdict."""
     ends = sorted(run.finished_at for run in group if run.state == "finished" and run.finished_at is not None)
     return ends[MIN_RUNS - 1] if len(ends) >= MIN_RUNS else None
-
-
-def _planned_at_start(session: Session, run_ids: Sequence[int]) -> set[int]:
-    """Return those runs whose seed is in the specification of their study."""
-    query = select(StudyRun.run_id, StudyRun.seed, Study.specification).join(Study, Study.id == StudyRun.study_id)
-    rows = session.execute(query.where(StudyRun.run_id.in_(run_ids)))
-    return {run_id for run_id, seed, specification in rows if seed in specification["seeds"]}
 
 
 def _quantity(group: GroupScores, step: int) -> str:

@@ -1,14 +1,10 @@
-"""Access to the database: read sessions, write transactions, and a function of SQLite that calculates numbers."""
+"""Access to the database: read sessions, write transactions, and engines."""
 
-import json
 import logging
-import math
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
-from operator import add, mul, neg, sub
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,55 +14,9 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import Session
 
 from arcadia_backend.config import Settings
+from arcadia_backend.database import calculation
 from arcadia_backend.database.scope import flushing
 from arcadia_backend.errors import is_disk_full
-
-NAME = "calculate"
-
-_UNARY: dict[str, Callable[[float], float | None]] = {
-    "negative": neg,
-    "abs": abs,
-    "log": lambda value: math.log(value) if value > 0 else None,
-    "sqrt": lambda value: math.sqrt(value) if value >= 0 else None,
-}
-_BINARY: dict[str, Callable[[float, float], float | None]] = {
-    "+": add,
-    "-": sub,
-    "*": mul,
-    "/": lambda left, right: left / right if right else None,
-    "min": min,
-    "max": max,
-}
-
-
-def register(connection: sqlite3.Connection) -> None:
-    """Add the function to a connection."""
-    connection.create_function(NAME, -1, calculate, deterministic=True)
-
-
-def calculate(program: str, *values: float | None) -> float | None:
-    """Return the result of a calculation."""
-    stack: list[float | None] = []
-    for step in _steps(program):
-        if isinstance(step, int):
-            value = values[step]
-            stack.append(None if value is None else float(value))
-        elif isinstance(step, float):
-            stack.append(step)
-        elif step in _UNARY:
-            operand = stack.pop()
-            stack.append(None if operand is None else _UNARY[step](operand))
-        else:
-            right, left = stack.pop(), stack.pop()
-            stack.append(None if left is None or right is None else _BINARY[step](left, right))
-    return stack.pop()
-
-
-@lru_cache(maxsize=256)
-def _steps(program: str) -> list[Any]:
-    steps: list[Any] = json.loads(program)
-    return steps
-
 
 log = logging.getLogger(__name__)
 
@@ -264,7 +214,7 @@ def _sqlite_engine(url: str, *, writes: bool) -> Engine:
     def configure(connection: Any, _record: Any) -> None:
         # The driver would begin transactions too late, and not IMMEDIATE.
         connection.isolation_level = None
-        register(connection)
+        connection.create_function(calculation.NAME, -1, calculation.calculate, deterministic=True)
         cursor = connection.cursor()
         cursor.execute(f"PRAGMA busy_timeout = {LOCK_TIMEOUT_SECONDS * 1000}")
         cursor.execute("PRAGMA foreign_keys = ON")

@@ -475,22 +475,18 @@ def projects_of(session: Session, table: str, keys: Iterable[Any]) -> set[int]:
     if not values:
         return set()
     with acting_as(BACKEND):
-        return _read_projects(session, way, rows, values)
-
-
-def _read_projects(session: Session, way: Any, rows: Table, values: set[Any]) -> set[int]:
-    # `connection` takes part in the transaction, and does not flush.
-    connection = session.connection()
-    matches = _key(rows).in_(values) if len(rows.primary_key) == 1 else false()
-    if isinstance(way, Own):
-        return {*connection.scalars(select(rows.c[way.column]).where(matches))}
-    if isinstance(way, BulkRuns):
-        listed, run = Base.metadata.tables["bulk_action_runs"], Base.metadata.tables["runs"]
-        of_runs = select(run.c.project_id).join(listed, listed.c.run_id == run.c.id).distinct()
-        return {*connection.scalars(of_runs.where(listed.c.bulk_action_id.in_(values)))}
-    projects: set[int] = set()
-    for each in (way,) if isinstance(way, Through) else way.ways if isinstance(way, AnyOf) else ():
-        if isinstance(each, Through):
-            found = connection.scalars(select(rows.c[each.column]).where(matches, rows.c[each.column].is_not(None)))
-            projects |= projects_of(session, each.table, found)
-    return projects
+        # `connection` takes part in the transaction, and does not flush.
+        connection = session.connection()
+        matches = _key(rows).in_(values) if len(rows.primary_key) == 1 else false()
+        if isinstance(way, Own):
+            return {*connection.scalars(select(rows.c[way.column]).where(matches))}
+        if isinstance(way, BulkRuns):
+            listed, run = Base.metadata.tables["bulk_action_runs"], Base.metadata.tables["runs"]
+            of_runs = select(run.c.project_id).join(listed, listed.c.run_id == run.c.id).distinct()
+            return {*connection.scalars(of_runs.where(listed.c.bulk_action_id.in_(values)))}
+        projects: set[int] = set()
+        for each in (way,) if isinstance(way, Through) else way.ways if isinstance(way, AnyOf) else ():
+            if isinstance(each, Through):
+                found = connection.scalars(select(rows.c[each.column]).where(matches, rows.c[each.column].is_not(None)))
+                projects |= projects_of(session, each.table, found)
+        return projects

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from types import MappingProxyType
 
-# What a token may be used for. Sessions of browsers have all of them.
+# The scopes of a token. Sessions of browsers have all of them.
 ALL = frozenset({"read", "write", "log", "worker"})
 MAX_CALLER_LENGTH = 100
 

@@ -1,4 +1,4 @@
-"""Schedulers that train runs in jobs of their own. Workers train the other runs.
+"""Schedulers that train each run in a job. Workers train the other runs.
 
 A scheduler is one module with a class that has the functions of `Executor`, and one line in `EXECUTORS`.
 """

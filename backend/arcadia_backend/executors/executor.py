@@ -1,4 +1,4 @@
-"""What a scheduler must be able to do, its jobs, and the settings that all schedulers have."""
+"""Interface of a scheduler, its jobs, and the settings that all schedulers have."""
 
 import shlex
 from collections.abc import Collection, Sequence

@@ -163,8 +163,10 @@ class Ray:
         except httpx.HTTPError as error:
             raise ExecutorError(f"Ray at {address} is not reachable: {error or type(error).__name__}") from error
         if reply.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
-            said = " ".join(reply.text.split())[:200]
-            raise ExecutorError(f"Ray refuses the token ({said}). Set ARCADIA_RAY_TOKEN to the token of the cluster.")
+            message = " ".join(reply.text.split())[:200]
+            raise ExecutorError(
+                f"Ray refuses the token ({message}). Set ARCADIA_RAY_TOKEN to the token of the cluster."
+            )
         if not reply.is_success:
             # The last line of a traceback says what is wrong.
             lines = [line for line in reply.text.splitlines() if line.strip(" .")] or [f"status {reply.status_code}"]
@@ -180,7 +182,7 @@ def read_jobs(listed: Any) -> list[SchedulerJob]:
     try:
         return [_read_job(job) for job in listed if job["type"] == "SUBMISSION"]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ExecutorError(f"Ray answered something else than a list of jobs: {error!r}") from None
+        raise ExecutorError(f"Ray did not return a list of jobs: {error!r}") from None
 
 
 def _read_job(job: Mapping[str, Any]) -> SchedulerJob:

@@ -62,7 +62,7 @@ class ExecutorCheck(BaseModel):
     """The result of a check."""
 
     ok: bool
-    message: str = Field(description="What was found, or what to change.")
+    message: str = Field(description="The finding, or the setting to change.")
     output: str = Field(description="Output of the job, if one was submitted and its output can be read here.")
 
 

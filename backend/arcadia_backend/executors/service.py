@@ -1,4 +1,4 @@
-"""What follows for runs from the states of their jobs on schedulers."""
+"""Changes to runs that follow from the states of their jobs on schedulers."""
 
 import logging
 import math
@@ -26,8 +26,8 @@ from arcadia_backend.executors.submitting import (
     mark_of,
     mark_prefix,
     needs_job,
+    note_and_announce,
     open_submissions,
-    say,
     waiting_runs,
 )
 from arcadia_backend.failure_log import FailureLog
@@ -42,14 +42,14 @@ log = logging.getLogger(__name__)
 
 # The interval of the thread, as a share of the sweep interval.
 SWEEP_SHARE = 1 / 4
-# A job that was submitted by a backend that was killed is listed after this time.
+# Time after which the scheduler lists a submission whose backend was killed.
 RESUBMIT_AFTER = timedelta(seconds=10)
-# After its run has ended, a job ends on its own within this time.
+# After its run has ended, a job ends without being cancelled within this time.
 ENDING_SECONDS = 60.0
 SHOWN_OUTPUT = 500
 
 
-class SubmissionThread:
+class SubmissionThread(BackgroundThread):
     """Background thread that submits runs to one scheduler, and follows their jobs.
 
     Each scheduler has its own thread, so a hanging scheduler does not delay the others. Several backends may run
@@ -58,21 +58,13 @@ class SubmissionThread:
 
     def __init__(self, database: Database, settings: Settings, name: str) -> None:
         self._database, self._settings, self._name = database, settings, name
-        self._thread = BackgroundThread(f"submissions-{name}", SWEEP_SHARE * settings.sweep_seconds, self.run_once)
+        super().__init__(f"submissions-{name}", SWEEP_SHARE * settings.sweep_seconds, self.run_once)
         self._failures = FailureLog(log)
         self._opened: tuple[dict[str, object], Executor] | None = None
         self._polled_at: float | None = None
         self._submitter = Submitter(database, settings, name)
         # When a run was first seen to have ended before its running job, by submission.
         self._ending: dict[int, float] = {}
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop the thread."""
-        self._thread.stop()
 
     def run_once(self) -> float:
         """Serve the scheduler if it is set up. Return the seconds until the next round."""
@@ -182,7 +174,9 @@ class SubmissionThread:
                 for run, row in lock_submissions(session, ids):
                     if row.handle is None:
                         row.handle = jobs[row.id].handle
-                        say(session, run, f"Found job {row.handle} of {EXECUTOR_TITLES[row.executor]} again.")
+                        note_and_announce(
+                            session, run, f"Found job {row.handle} of {EXECUTOR_TITLES[row.executor]} again."
+                        )
 
     def _store(self, jobs: Mapping[int, SchedulerJob]) -> None:
         for ids in batches_of([*jobs]):
@@ -214,7 +208,9 @@ class SubmissionThread:
                         if needs_job(run.state, run.archived_at):
                             continue
                         row.state = "cancelling"
-                        say(session, run, f"Cancelling job {handles[row.id]} of {EXECUTOR_TITLES[row.executor]}.")
+                        note_and_announce(
+                            session, run, f"Cancelling job {handles[row.id]} of {EXECUTOR_TITLES[row.executor]}."
+                        )
                     requested.append(handles[row.id])
             if requested:
                 self._request_end(executor, requested)

@@ -75,7 +75,7 @@ def waiting_batches(session: Session, name: str, max_orders: int) -> list[RunBat
         limit = None if study_id is None else limits[study_id]
         chosen = ids
         if study_id is not None and limit is not None:
-            # An array limits its own tasks. More jobs beside it must not start more than that.
+            # An array limits only its tasks. Other jobs of the study must not exceed the limit.
             is_first = open_jobs[study_id] == 0 and max_orders > 1
             chosen = ids[:max_orders] if is_first else ids[: max(0, limit - open_jobs[study_id])]
             open_jobs[study_id] += len(chosen)
@@ -219,7 +219,9 @@ class Submitter:
                     elif sent.handle is None:
                         sent.handle, sent.state = handle_of[sent.id], "waiting"
                         sent.reason = sent.unknown_since = None
-                        say(session, run, f"Submitted to {EXECUTOR_TITLES[sent.executor]} as job {sent.handle}.")
+                        note_and_announce(
+                            session, run, f"Submitted to {EXECUTOR_TITLES[sent.executor]} as job {sent.handle}."
+                        )
         return True
 
     def _order(self, prefix: str, row: RunSubmission, queue: str, options: Sequence[str]) -> JobOrder:
@@ -254,7 +256,7 @@ def announcing(session: Session, count: int) -> Iterator[None]:
         after_commit(session, lambda name=name: publish(name, {}))  # type: ignore[misc]
 
 
-def say(session: Session, run: Run, message: str) -> None:
+def note_and_announce(session: Session, run: Run, message: str) -> None:
     """Add a line to the log of a run, and announce it."""
     note(session, run, message)
     announce_run(session, run.id, "run.changed", "run.log")

@@ -90,7 +90,7 @@ def _find_parents(session: Session, runs: Sequence[Run]) -> Mapping[int | None, 
 
 # Letters in a line of a tooltip.
 TOOLTIP_LETTERS = 32
-# Plotly shows the name of the trace beside a tooltip without this.
+# Without this, Plotly adds the name of the trace to tooltips.
 NO_NAME = "<extra></extra>"
 # The weight of the past is multiplied by `weight` over each such part of the figure's longest series.
 PARTS = 400

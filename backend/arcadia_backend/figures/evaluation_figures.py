@@ -39,7 +39,6 @@ from arcadia_workers.contract.futures import (
     CalibrationErrors,
     Interval,
     JudgedMoment,
-    Regret,
 )
 from arcadia_workers.contract.metrics import EPISODE_RETURN
 from arcadia_workers.contract.protocols import PROTOCOLS
@@ -64,25 +63,11 @@ def draw_evaluations(session: Session, run: Run, look: Look, window: Window, smo
     ).all()
     curve, how = next(iter(read_smoothed_curves(session, series, window, smoothing)), (NO_CURVE, UNSMOOTHED))
     points = [EvaluationPoint(locate(row, window), document) for row, document in list_finished(session, run)]
-    return evaluations_figure(
-        RunCurve(run.id, "Training return", strokes([run.id])[run.id], curve, how),
-        [point for point in points if window.low <= point.x <= window.high],
-        look,
-    )
-
-
-def locate(result: Evaluation | Calibration, window: Window) -> float:
-    """Return the x of the checkpoint of a result."""
-    if window.axis == "epoch":
-        return result.frames / FRAMES_PER_EPOCH
-    return float(result.step if window.axis == "step" else result.frames)
-
-
-def evaluations_figure(trained: RunCurve, evaluated: Sequence[EvaluationPoint], look: Look) -> Figure:
-    """Return means with their 95% intervals, in a color and a symbol for each protocol."""
+    trained = RunCurve(run.id, "Training return", strokes([run.id])[run.id], curve, how)
     figure = curves_figure([trained], EPISODE_RETURN, look)
     # A NaN mean appears only in the list of evaluations.
-    drawn = [each for each in evaluated if (np.abs(_ends(each.document)) < MAX_DRAWABLE).all()]
+    visible = [point for point in points if window.low <= point.x <= window.high]
+    drawn = [each for each in visible if (np.abs(_ends(each.document)) < MAX_DRAWABLE).all()]
     heights = [trained.curve.min, trained.curve.max, *(_ends(each.document) for each in drawn)]
     figure.layout["yaxis"] = {"title": {"text": "Score"}, **y_axis(heights, look.y_log, clip=look.clip)}
     if not len(trained.curve.x):
@@ -92,6 +77,13 @@ def evaluations_figure(trained: RunCurve, evaluated: Sequence[EvaluationPoint], 
         if mine := [each for each in drawn if each.document.protocol == name]:
             figure.data.append(to_json(_means(name, mine, trained)))
     return figure
+
+
+def locate(result: Evaluation | Calibration, window: Window) -> float:
+    """Return the x of the checkpoint of a result."""
+    if window.axis == "epoch":
+        return result.frames / FRAMES_PER_EPOCH
+    return float(result.step if window.axis == "step" else result.frames)
 
 
 def protocol_color(name: str, run_color: str) -> str:
@@ -180,32 +172,25 @@ def _points(calibrations: Sequence[tuple[Calibration, CalibrationErrors]], measu
     """Return x, value, and the ends of the interval of each calibration that can be drawn."""
     rows = []
     for calibration, errors in calibrations:
-        x, ends = locate(calibration, window), _calibrations_ends(errors, measure)
-        if ends is not None and window.low <= x <= window.high and all(abs(end) < MAX_DRAWABLE for end in ends):
-            rows.append((x, *ends))
+        value, interval = _measured(errors, measure)
+        if value is None:
+            continue
+        x, ends = locate(calibration, window), interval or (value, value)
+        if window.low <= x <= window.high and all(abs(y) < MAX_DRAWABLE for y in (value, *ends)):
+            rows.append((x, value, *ends))
     return np.array(rows)
-
-
-def _calibrations_ends(errors: CalibrationErrors, measure: Measure) -> tuple[float, float, float] | None:
-    """Return a measure and the ends of its interval, which are the measure itself without an interval."""
-    value, interval = _measured(errors, measure)
-    return None if value is None else (value, *(interval or (value, value)))
 
 
 def _measured(errors: CalibrationErrors, measure: Measure) -> tuple[float | None, Interval | None]:
     if measure == "regret":
-        return _middle(errors.regret)
+        if errors.regret is None:
+            return None, None
+        # There is no unbiased estimate of a regret, so draw the middle of its interval.
+        low, high = errors.regret.interval or (errors.regret.at_least, errors.regret.at_most)
+        return (low + high) / 2, (low, high)
     if measure == "rmse":
         return errors.rmse, None
     return getattr(errors, measure), getattr(errors, f"{measure}_interval")
-
-
-def _middle(regret: Regret | None) -> tuple[float | None, Interval | None]:
-    """Return the interval of a regret with its middle, because there is no unbiased estimate."""
-    if regret is None:
-        return None, None
-    low, high = regret.interval or (regret.at_least, regret.at_most)
-    return (low + high) / 2, (low, high)
 
 
 def _trace(run_id: int, name: str, stroke: Stroke, points: Floats, measure: Measure) -> go.Scatter:

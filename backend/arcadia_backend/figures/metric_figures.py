@@ -229,9 +229,15 @@ def draw_together(
 
 def together_figure(curves: Sequence[MetricCurve], look: Look, *, shares: bool) -> Figure:
     """Return the figure. `shares` stacks each metric as a share of their sum."""
+    shown: dict[str, Any] = {"type": "linear", "tickformat": ".0%", "range": [0, 1]}
+    if not shares:
+        units = {named(each.metric).unit for each in curves}
+        unit = units.pop() if len(units) == 1 else ""
+        shown = {} if look.y_log else {"rangemode": "tozero"}
+        shown |= y_axis([each.curve.mean for each in curves], look.y_log, unit, clip=look.clip)
     layout = go.Layout(
         xaxis=x_axis([each.curve.x for each in curves], look.axis, look.x_log),
-        yaxis=_shares_axis() if shares else _y_axis(curves, look),
+        yaxis=shown,
         hovermode="x unified",
         showlegend=True,
         legend={"traceorder": "normal"},
@@ -256,20 +262,6 @@ def short_titles(metrics: Sequence[str]) -> list[str]:
     shared = len(list(takewhile(lambda same: len(set(same)) == 1, zip(*words, strict=False))))
     left = [" ".join(each[shared:] or each) for each in words]
     return [name[:1].upper() + name[1:] for name in left]
-
-
-def _shares_axis() -> dict[str, Any]:
-    return {"type": "linear", "tickformat": ".0%", "range": [0, 1]}
-
-
-def _y_axis(curves: Sequence[MetricCurve], look: Look) -> dict[str, Any]:
-    from_zero = {} if look.y_log else {"rangemode": "tozero"}
-    return from_zero | y_axis([each.curve.mean for each in curves], look.y_log, _shared_unit(curves), clip=look.clip)
-
-
-def _shared_unit(curves: Sequence[MetricCurve]) -> str:
-    units = {named(each.metric).unit for each in curves}
-    return units.pop() if len(units) == 1 else ""
 
 
 def _metric_trace(each: MetricCurve, name: str, color: str, shares: bool) -> go.Scatter:

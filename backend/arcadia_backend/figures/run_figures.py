@@ -109,8 +109,9 @@ def _read_counts(path: Path, _sha256: str) -> tuple[tuple[str, ...], Ints] | Non
     return names, np.bincount(known, minlength=len(names)).astype(np.int64)
 
 
-def action_shares_figure(checkpoints: Sequence[ActionCounts]) -> Figure:
-    """Return the heat map. Empty without replays whose actions can be counted."""
+def draw_action_shares(files: Sequence[TrackFile]) -> Figure:
+    """Return the heat map of these tracks. It is empty without replays whose actions can be counted."""
+    checkpoints = count_actions(files)
     names = list(dict.fromkeys(name for each in checkpoints for name in each.names))
     layout = go.Layout(
         xaxis={"title": {"text": "agent steps of the checkpoint that played the replay"}, "type": "linear"},
@@ -140,11 +141,6 @@ def action_shares_figure(checkpoints: Sequence[ActionCounts]) -> Figure:
         uid="shares",
     )
     return Figure(data=[to_json(trace) | {"y": shown}], layout=layout.to_plotly_json())
-
-
-def draw_action_shares(files: Sequence[TrackFile]) -> Figure:
-    """Return the heat map of these tracks."""
-    return action_shares_figure(count_actions(files))
 
 
 PLACES = 60

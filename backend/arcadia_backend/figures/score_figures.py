@@ -1,7 +1,7 @@
 """Figures of scores: histograms of episodes, and performance profiles."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -123,7 +123,7 @@ def _mean(document: EvaluationDocument, color: str) -> list[dict[str, Any]]:
 
 
 def _mean_label(document: EvaluationDocument) -> dict[str, Any]:
-    """Return the label of the mean, with as many digits as the page shows beside the chart."""
+    """Return the label of the mean, with as many digits as the page next to the chart."""
     mean = f"{document.mean:.3g}" if abs(document.mean) < 99.95 else f"{document.mean:.0f}"
     place = {"x": document.mean, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom"}
     return {**place, "text": f"mean {mean}".replace("-", "−"), "showarrow": False}
@@ -210,13 +210,8 @@ MARGIN = 0.05
 
 
 def draw_profile(session: Session, runs: Sequence[Run], at: int | None, by: Sequence[str] = ()) -> Figure:
-    """Return the performance profile of groups of runs at a step."""
+    """Return the performance profile of groups of runs at a step, in a 95% interval if they have enough seeds."""
     groups = load_group_scores(session, runs, at, by).groups
-    return profile_figure(groups, strokes_by_run(group_runs(runs, by)))
-
-
-def profile_figure(groups: Sequence[GroupScores], strokes: Mapping[int, Stroke]) -> Figure:
-    """Return a line for each group, in its 95% interval if the group has enough seeds. Empty without scores."""
     layout = {
         "xaxis": {"title": {"text": "return"}, "type": "linear"},
         "yaxis": {"title": {"text": "share of runs above"}, "range": [-0.02, 1.02], "tickformat": ".0%"},
@@ -226,15 +221,13 @@ def profile_figure(groups: Sequence[GroupScores], strokes: Mapping[int, Stroke])
     drawn = [group for group in groups if len(group.scores) and (np.abs(group.scores) < MAX_DRAWABLE).all()]
     if not drawn:
         return Figure(data=[], layout=layout)
-    returns = _returns(np.concatenate([group.scores for group in drawn]))
-    traces = [trace for group in drawn for trace in _traces(group, returns, strokes[group.runs[0].id])]
-    return Figure(data=[to_json(trace) for trace in traces], layout=layout)
-
-
-def _returns(scores: Floats) -> Floats:
+    scores = np.concatenate([group.scores for group in drawn])
     low, high = float(scores.min()), float(scores.max())
     edge = (high - low) * MARGIN or max(1.0, abs(low) * MARGIN)
-    return np.linspace(low - edge, high + edge, PLACES)
+    returns = np.linspace(low - edge, high + edge, PLACES)
+    strokes = strokes_by_run(group_runs(runs, by))
+    traces = [trace for group in drawn for trace in _traces(group, returns, strokes[group.runs[0].id])]
+    return Figure(data=[to_json(trace) for trace in traces], layout=layout)
 
 
 def _traces(group: GroupScores, returns: Floats, stroke: Stroke) -> list[go.Scatter]:

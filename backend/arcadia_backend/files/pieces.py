@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class UploadOffset(Problem):
-    """A piece does not start where the received bytes end. The worker asks where to continue."""
+    """A piece does not start where the received bytes end. The worker requests the place to continue."""
 
     status = 409
     kind = UPLOAD_OFFSET

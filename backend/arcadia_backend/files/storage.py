@@ -174,7 +174,11 @@ def sweep(root: Path, known: Set[str]) -> None:
         place = path.relative_to(root)
         # Another backend may have moved or finished the file.
         with contextlib.suppress(FileNotFoundError):
-            _move_to_trash(path, root / TRASH / place)
+            target = root / TRASH / place
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # The time in the trash starts now.
+            os.utime(path)
+            path.replace(target)
             log.info("Moved the abandoned file %s to %s", place, root / TRASH)
 
 
@@ -186,13 +190,6 @@ def _is_abandoned(root: Path, path: Path, known: Set[str], old: float) -> bool:
         return path.relative_to(root).as_posix() not in known and path.stat().st_mtime < old
     except FileNotFoundError:
         return False
-
-
-def _move_to_trash(path: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # The time in the trash starts now.
-    os.utime(path)
-    path.replace(target)
 
 
 def _empty_trash(root: Path) -> None:

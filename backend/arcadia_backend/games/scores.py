@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Select, case, null, select
+from sqlalchemy import case, null, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.checkpoints.service import is_superseded
@@ -78,8 +78,11 @@ class FinishedEvaluation(NamedTuple):
         return self.ranked, self.acting == _usual_acting(self.algorithm), self.step, self.id
 
 
-def select_finished() -> Select[*tuple[Any, ...]]:
-    """Select finished evaluations of Atari games by a protocol, without superseded ones."""
+def evaluations_of_runs(
+    session: Session, envs: Collection[str], projects: Collection[str] = ()
+) -> list[FinishedEvaluation]:
+    """Return the newest evaluation of each checkpoint in these games by each protocol, of some projects or of all."""
+    wanted = (Run.env.in_(envs), *in_projects(Run.project_id, projects))
     starts = Evaluation.document["starts"]["sha256"].as_string()
     of_set = case((Evaluation.protocol.in_(OWN_STARTS), starts), else_=null())
     points = Evaluation.starts["points"].as_integer()
@@ -87,22 +90,15 @@ def select_finished() -> Select[*tuple[Any, ...]]:
         *(Evaluation.id, Evaluation.run_id, Run.env, Run.algorithm, Evaluation.protocol, of_set),
         *(Evaluation.checkpoint_id, Evaluation.step, Evaluation.acting, Evaluation.mean, Job.total, points),
     )
-    return (
+    rows = session.execute(
         select(*columns)
         .join(Job, Job.id == Evaluation.job_id)
         .join(Run, Run.id == Evaluation.run_id)
         .join(Checkpoint, Checkpoint.id == Evaluation.checkpoint_id)
         .where(Job.state == "done", Evaluation.mean.is_not(None), Evaluation.protocol.in_(fitting_protocols(ATARI)))
-        .where(~is_superseded())
+        .where(~is_superseded(), *wanted)
+        .order_by(Evaluation.id)
     )
-
-
-def evaluations_of_runs(
-    session: Session, envs: Collection[str], projects: Collection[str] = ()
-) -> list[FinishedEvaluation]:
-    """Return the newest evaluation of each checkpoint in these games by each protocol, of some projects or of all."""
-    wanted = (Run.env.in_(envs), *in_projects(Run.project_id, projects))
-    rows = session.execute(select_finished().where(*wanted).order_by(Evaluation.id))
     every = (
         FinishedEvaluation(
             number, run_id, env, algorithm, TableKey(*key), checkpoint, step, _acting(acting), *means_and_points

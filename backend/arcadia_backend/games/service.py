@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Annotated, Any
 
 from fastapi import Path
-from sqlalchemy import ScalarSelect, Select, exists, func, select
+from sqlalchemy import Select, exists, func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.colors import color_of
@@ -12,7 +12,7 @@ from arcadia_backend.database.tables import Checkpoint, Evaluation, Job, Replay,
 from arcadia_backend.errors import NotFound
 from arcadia_backend.games import schemas
 from arcadia_backend.games.schemas import Picture, WaitingEvaluation, WaitingRun
-from arcadia_backend.games.scores import TableKey, best_of_runs, evaluations_of_runs, methods_of
+from arcadia_backend.games.scores import FinishedEvaluation, TableKey, best_of_runs, evaluations_of_runs, methods_of
 from arcadia_backend.games.tables import rank_tables, table_keys
 from arcadia_backend.jobs import UNFINISHED, JobQueue, job_fields, read_queue
 from arcadia_backend.projects.service import in_projects
@@ -86,15 +86,12 @@ def _runs_with_evaluations() -> Select[*tuple[Any, ...]]:
         *(Run.id, Run.name, Run.algorithm, Run.state, Run.step, kept.label("kept"), Job),
         *(Evaluation.id.label("evaluation_id"), Evaluation.protocol, Evaluation.step.label("evaluated_step")),
     )
-    query = select(*columns).select_from(Run).outerjoin(Evaluation, Evaluation.id == _shown_evaluation())
-    return query.outerjoin(Job, Job.id == Evaluation.job_id).order_by(Run.id.desc())
-
-
-def _shown_evaluation() -> ScalarSelect[int]:
-    """Select the evaluation of a run to show: a running one, else a queued one, else the last."""
+    # Show a running evaluation, else a queued one, else the last.
     under_way = [(Job.state == state).desc() for state in ("running", "queued")]
-    query = select(Evaluation.id).join(Job, Job.id == Evaluation.job_id).where(Evaluation.run_id == Run.id)
-    return query.order_by(*under_way, Evaluation.id.desc()).limit(1).correlate(Run).scalar_subquery()
+    of_run = select(Evaluation.id).join(Job, Job.id == Evaluation.job_id).where(Evaluation.run_id == Run.id)
+    shown = of_run.order_by(*under_way, Evaluation.id.desc()).limit(1).correlate(Run).scalar_subquery()
+    query = select(*columns).select_from(Run).outerjoin(Evaluation, Evaluation.id == shown)
+    return query.outerjoin(Job, Job.id == Evaluation.job_id).order_by(Run.id.desc())
 
 
 def _to_schema(row: Any, queue: JobQueue | None) -> WaitingRun:
@@ -126,9 +123,7 @@ def _evaluation(row: Any, job: Job | None, queue: JobQueue | None) -> WaitingEva
 def read_game(session: Session, slug: str, projects: Collection[str] = ()) -> schemas.Game:
     """Return a game by its name in URLs, with the runs of some projects or of all."""
     known = find_game(slug)
-    every = evaluations_of_runs(session, [known.id], projects)
-    methods = methods_of(session, every, [known.id], projects).get(known.id, [])
-    best = best_of_runs(every)
+    methods, best = _read_scores(session, known.id, projects)
     scored = {each.run_id for each in best}
     tables = rank_tables(session, known.id, best, methods, table_keys(known.id, best))
     unscored, total = waiting_runs(session, known.id, scored, projects)
@@ -149,18 +144,14 @@ def read_game(session: Session, slug: str, projects: Collection[str] = ()) -> sc
 def read_all_scores(session: Session, slug: str, projects: Collection[str] = ()) -> list[schemas.ScoreTable]:
     """Return a game's tables with every run."""
     env = find_game(slug).id
-    every = evaluations_of_runs(session, [env], projects)
-    methods = methods_of(session, every, [env], projects).get(env, [])
-    best = best_of_runs(every)
+    methods, best = _read_scores(session, env, projects)
     return rank_tables(session, env, best, methods, table_keys(env, best), whole=True)
 
 
 def read_table(session: Session, slug: str, wanted: TableKey, projects: Collection[str] = ()) -> schemas.ScoreTable:
     """Return one table of a game. Raise NotFound, which lists the game's tables, if there is none."""
     known = find_game(slug)
-    every = evaluations_of_runs(session, [known.id], projects)
-    methods = methods_of(session, every, [known.id], projects).get(known.id, [])
-    best = best_of_runs(every)
+    methods, best = _read_scores(session, known.id, projects)
     known_keys = table_keys(known.id, best)
     if wanted not in known_keys:
         others = ", ".join(_describe(key.protocol, key.starts) for key in known_keys)
@@ -170,6 +161,14 @@ def read_table(session: Session, slug: str, wanted: TableKey, projects: Collecti
         )
     (table,) = rank_tables(session, known.id, best, methods, [wanted])
     return table
+
+
+def _read_scores(
+    session: Session, env: str, projects: Collection[str]
+) -> tuple[list[schemas.MethodScore], list[FinishedEvaluation]]:
+    """Return the scores of a game's methods, and the best evaluation of each run."""
+    every = evaluations_of_runs(session, [env], projects)
+    return methods_of(session, every, [env], projects).get(env, []), best_of_runs(every)
 
 
 def _describe(protocol: str, starts: str | None) -> str:

@@ -11,14 +11,14 @@ IDLE_SECONDS = 30.0
 
 
 class BackgroundThread:
-    """Thread that repeats its work, with the rights of the backend.
+    """Base of threads that repeat their work, with the rights of the backend.
 
     `work` returns the seconds until something is due that no change announces. A change makes the thread work earlier,
     but never more often than once in `seconds`.
     """
 
     def __init__(self, name: str, seconds: float, work: Callable[[], float]) -> None:
-        self._seconds, self._work = seconds, work
+        self._seconds, self._repeated = seconds, work
         self._changed, self._stopping = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -38,6 +38,6 @@ class BackgroundThread:
             while not self._stopping.wait(self._seconds):
                 # Before the work, so that a change during it is not missed.
                 self._changed.clear()
-                rest = min(self._work(), IDLE_SECONDS) - self._seconds
+                rest = min(self._repeated(), IDLE_SECONDS) - self._seconds
                 if rest > 0 and not self._stopping.is_set():
                     self._changed.wait(rest)

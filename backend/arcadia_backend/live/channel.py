@@ -106,20 +106,17 @@ class Channel:
             while True:
                 message = await subscription.get_message(timeout=SOCKET_SECONDS)
                 if message and message["type"] == "subscribe":
-                    self._subscribed(on_loss)
+                    self._listens.set()
+                    if self._failures.recovered(self._unreachable):
+                        log.info("Redis responds again on channel %s", self.name)
+                    if self._may_have_missed:
+                        self._may_have_missed = False
+                        on_loss()
                 data = message.get("data") if message else None
                 if isinstance(data, bytes) and len(data) <= self._max_bytes + ORIGIN_BYTES:
                     origin, _, content = data.partition(b" ")
                     if origin != self._origin.encode():
                         receive(origin.decode("ascii", "replace"), content)
-
-    def _subscribed(self, on_loss: Callable[[], None]) -> None:
-        self._listens.set()
-        if self._failures.recovered(self._unreachable):
-            log.info("Redis responds again on channel %s", self.name)
-        if self._may_have_missed:
-            self._may_have_missed = False
-            on_loss()
 
     def _mark_missed(self) -> None:
         self._may_have_missed = True

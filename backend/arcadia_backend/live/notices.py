@@ -238,17 +238,15 @@ class Hub:
         for (name, payload), to_others in pending.items():
             self._count += 1
             notice = Notice(self.newest, name, payload, json.loads(payload))
-            self._remember((name, payload), notice)
+            key = (name, payload)
+            self._recent[key] = self._count, notice
+            self._recent.move_to_end(key)
+            if len(self._recent) > RECENT_NOTICES:
+                _, (self._forgotten, _) = self._recent.popitem(last=False)
             for receiver in self._receivers:
                 receiver.put(notice)
             if to_others and self._channel is not None:
                 self._channel.send(_message(name, notice.payload))
-
-    def _remember(self, key: tuple[str, str], notice: Notice) -> None:
-        self._recent[key] = self._count, notice
-        self._recent.move_to_end(key)
-        if len(self._recent) > RECENT_NOTICES:
-            _, (self._forgotten, _) = self._recent.popitem(last=False)
 
     def _receive(self, _origin: str, message: bytes) -> None:
         try:

@@ -40,7 +40,7 @@ class WatchedTopic(BaseModel):
 
     event: str = Field(max_length=50, description="For example run.changed.")
     where: dict[str, bool | int | str | None] = Field(
-        default={}, max_length=10, description="What the data of the event contains, for example a run_id."
+        default={}, max_length=10, description="Values that the data of the event must contain, for example a run_id."
     )
 
 

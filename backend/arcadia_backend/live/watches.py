@@ -199,7 +199,12 @@ class Watches:
         if page is None or page.credentials != credentials:
             return False
         self._watch(page, shown)
-        self._want(page, wanted)
+        # Send only these notices from now on. Repeat those that the page wanted too late.
+        before, page.stream.topics = page.stream.topics, wanted
+        if before is not None and before != wanted:
+            for notice in self._hub.since(page.opened):
+                if not concerns(notice, before):
+                    page.stream.put(notice)
         return True
 
     def put(self, notice: Notice) -> None:
@@ -233,14 +238,6 @@ class Watches:
             page.documents[each.path] = document
             if self._add(document, page, each):
                 self._schedule(document)
-
-    def _want(self, page: Page, wanted: Collection[Topic] | None) -> None:
-        """Send only these notices from now on. Repeat those that the page wanted too late."""
-        before, page.stream.topics = page.stream.topics, wanted
-        if before is not None and before != wanted:
-            for notice in self._hub.since(page.opened):
-                if not concerns(notice, before):
-                    page.stream.put(notice)
 
     def _drop_if_unused(self, document: Document) -> None:
         if not document.watches and document.task is None:
@@ -278,16 +275,13 @@ class Watches:
                 await self._sleep(max(0.0, document.due_at - self._clock()))
                 async with self._slots:
                     document.is_due = False
-                    await self._evaluate_safely(document)
+                    try:
+                        await self._evaluate(document)
+                    except Exception as error:
+                        self._failures.failed("A document of open pages cannot be updated until its next change", error)
         finally:
             document.is_due, document.task = False, None
             self._drop_if_unused(document)
-
-    async def _evaluate_safely(self, document: Document) -> None:
-        try:
-            await self._evaluate(document)
-        except Exception as error:
-            self._failures.failed("A document of open pages cannot be updated until its next change", error)
 
     async def _evaluate(self, document: Document) -> None:
         """Request a document, and send its change to the pages that watch it."""

@@ -361,16 +361,13 @@ def _estimate_explained_variance(signals: Signals) -> Samples:
     """Estimate the explained variance at each sample of the spread: var(V) / (var(V) + squared error)."""
     spread, loss = signals[VALUE_SPREAD], signals[VALUE_LOSS].merged()
     variance = np.square(spread.values)
-    error = np.interp(spread.steps, loss.steps, _running_median(np.abs(loss.values)))
-    return Samples(spread.steps, spread.seconds, variance / np.maximum(variance + error, 1e-12))
-
-
-def _running_median(values: Floats) -> Floats:
-    """Return the median of each value and its neighbors, because a few states may have most of the loss."""
+    # The median of each value and its neighbors, because a few states may have most of the loss.
+    values = np.abs(loss.values)
     window = max(1, len(values) // PARTS)
     padded = np.pad(values, (window // 2, window - 1 - window // 2), mode="edge")
     medians: Floats = np.median(np.lib.stride_tricks.sliding_window_view(padded, window), axis=-1)
-    return medians
+    error = np.interp(spread.steps, loss.steps, medians)
+    return Samples(spread.steps, spread.seconds, variance / np.maximum(variance + error, 1e-12))
 
 
 def _usual_lag(signals: Signals) -> float:

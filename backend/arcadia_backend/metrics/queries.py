@@ -167,22 +167,18 @@ def read_sparklines(session: Session, run_ids: Sequence[int], metric: str) -> li
     """Return the means of a metric in up to 32 parts of equal length, for each run that has reported it."""
     series = list(find_shared_series(session, run_ids, metric).values())
     limits = load_limits(session, [each.run_id for each in series])
-    summaries, chunks = _read_summaries(session, series), _read_chunks(session, series)
+    wanted = [each.id for each in series if each.chunks > FEW_CHUNKS]
+    pages = select(MetricPage.series_id, MetricPage.data).where(MetricPage.series_id.in_(wanted))
+    summaries: dict[int, list[bytes]] = {}
+    for series_id, data in session.execute(pages.order_by(MetricPage.series_id, MetricPage.number)):
+        summaries.setdefault(series_id, []).append(data)
+    chunks = _read_chunks(session, series)
     lines = []
     for each in series:
         parts = _parts(each, summaries.get(each.id, []), chunks.get(each.id, []), limits[each.run_id])
         if len(parts[0]):
             lines.append(Sparkline(run_id=each.run_id, values=_means(*parts)))
     return lines
-
-
-def _read_summaries(session: Session, series: Sequence[MetricSeries]) -> Mapping[int, list[bytes]]:
-    wanted = [each.id for each in series if each.chunks > FEW_CHUNKS]
-    pages = select(MetricPage.series_id, MetricPage.data).where(MetricPage.series_id.in_(wanted))
-    chunks: dict[int, list[bytes]] = {}
-    for series_id, data in session.execute(pages.order_by(MetricPage.series_id, MetricPage.number)):
-        chunks.setdefault(series_id, []).append(data)
-    return chunks
 
 
 def _read_chunks(session: Session, series: Sequence[MetricSeries]) -> Mapping[int, list[tuple[int, bytes]]]:

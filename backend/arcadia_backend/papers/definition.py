@@ -32,7 +32,7 @@ class Box:
 
     name: str
     title: str
-    # What it is on the host, such as "threads".
+    # The name of its kind on the host, such as "threads".
     kind: str
     does: str
     column: int

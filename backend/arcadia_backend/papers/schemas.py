@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from arcadia_backend.papers.definition import SHARES
-from arcadia_backend.projects.service import ProjectName
+from arcadia_backend.projects.schemas import ProjectName
 from arcadia_backend.studies.schemas import ConfirmSteps, StudySummary
 from arcadia_workers.contract.worker_api import State
 
@@ -215,7 +215,7 @@ class PaperItem(ItemSummary):
     published: list[PublishedNumber]
     unpublished: str | None = Field(description="Why the paper has no numbers to compare with.")
     substitute: ItemSubstitute | None = Field(
-        description="What to run here instead, if Arcadia cannot run the experiment."
+        description="Experiment to run here instead, if Arcadia cannot run the original."
     )
     parts: list[ItemPart]
     started: list[PaperStudy] = Field(description="Newest first.")

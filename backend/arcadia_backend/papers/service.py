@@ -16,7 +16,6 @@ from arcadia_backend.papers.schemas import PaperPreview
 from arcadia_backend.studies import planning
 from arcadia_backend.studies import service as studies
 from arcadia_backend.studies.points import Draw
-from arcadia_backend.studies.specification import Specification
 from arcadia_workers.contract.plugins.discovery import PAPERS
 from arcadia_workers.contract.plugins.loading import Group
 
@@ -101,13 +100,6 @@ def require_confirmation(preview: PaperPreview, confirmed_steps: int | None) -> 
     planning.require_confirmation(preview.runs, preview.steps, preview.confirm, confirmed_steps)
 
 
-def name_study(paper: Paper, item: Item, part: StudyPart, share: float) -> Specification:
-    """Return the study of a part, with a name and a question that show its origin."""
-    name = f"{paper.title}, {item.in_sentence}: {part.title}, {share:.0%}"
-    question = f"{item.title}. {item.ours}"
-    return part.at(share).model_copy(update={"name": name, "question": question})
-
-
 def start(
     session: Session,
     paper: Paper,
@@ -118,7 +110,10 @@ def start(
     project: str | None = None,
 ) -> Study:
     """Start a study of a part. The caller queues its first runs."""
-    study = studies.start(session, name_study(paper, item, part, share), draws, project)
+    name = f"{paper.title}, {item.in_sentence}: {part.title}, {share:.0%}"
+    question = f"{item.title}. {item.ours}"
+    spec = part.at(share).model_copy(update={"name": name, "question": question})
+    study = studies.start(session, spec, draws, project)
     session.add(PaperStudy(study_id=study.id, paper=paper.name, item=item.home, part=part.name, share=share))
     session.flush()
     return study

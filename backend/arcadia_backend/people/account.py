@@ -19,7 +19,7 @@ from arcadia_backend.database.rights import MissingRight
 from arcadia_backend.database.scope import current
 from arcadia_backend.errors import Conflict
 from arcadia_backend.people import schemas
-from arcadia_backend.people.routes import to_person
+from arcadia_backend.people.service import to_person
 from arcadia_backend.projects.service import find_visible
 from arcadia_backend.web.lookup import PathId
 

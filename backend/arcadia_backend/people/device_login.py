@@ -63,14 +63,10 @@ def collect_token(db: Db, request: Request, given: schemas.LoginSecret) -> schem
     with db.write() as session:
         collected = device_login.collect(session, given.secret, address_of(request))
         if isinstance(collected, tokens.NewToken):
-            shown = to_token(session, collected.token, _owner_of(session, collected.token))
+            person = people.find_person(session, collected.token.person_id or 0)
+            shown = to_token(session, collected.token, schemas.PersonRef(id=person.id, name=person.name))
             return schemas.CreatedToken(**shown.model_dump(), secret=collected.secret)
     raise LoginNotReady(collected)
-
-
-def _owner_of(session: Session, token: tables.AccessToken) -> schemas.PersonRef:
-    person = people.find_person(session, token.person_id or 0)
-    return schemas.PersonRef(id=person.id, name=person.name)
 
 
 @router.delete("/session/token", status_code=204)

@@ -11,7 +11,7 @@ from arcadia_backend.database.engine import Db
 from arcadia_backend.database.scope import current
 from arcadia_backend.errors import FieldError, Invalid, NotFound
 from arcadia_backend.people import schemas
-from arcadia_backend.people.routes import invite, require_accounts
+from arcadia_backend.people.service import invite, require_accounts
 from arcadia_backend.projects.service import find_project
 from arcadia_backend.web.lookup import PathId
 

@@ -1,20 +1,15 @@
 """/people and /groups: list, invite, change and disable people, and group them. For administrators."""
 
-from collections.abc import Iterable, Sequence
-
 from fastapi import APIRouter, Request, Response
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts import people, sign_in, tokens
-from arcadia_backend.accounts.commands import LINK_PATH
-from arcadia_backend.accounts.roles import ROLE_NAMES, ROLES, access_to_accounts, forget_credentials
+from arcadia_backend.accounts.roles import ROLES, forget_credentials
 from arcadia_backend.database import tables
-from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.scope import current
 from arcadia_backend.errors import Conflict
 from arcadia_backend.people import schemas
+from arcadia_backend.people.service import invite, require_accounts, to_groups, to_people, to_person
 from arcadia_backend.projects.service import resolve
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId
@@ -22,58 +17,6 @@ from arcadia_backend.web.security import address_of
 from arcadia_backend.web.sign_in import sign_in_person
 
 router = APIRouter(tags=["people"])
-
-
-def to_people(session: Session, rows: Sequence[tables.Person]) -> list[schemas.Person]:
-    """Return people with their roles and when they were last seen."""
-    ids = [person.id for person in rows]
-    used = select(tables.SignInSession.person_id, func.max(tables.SignInSession.last_used_at))
-    of_people = used.where(tables.SignInSession.person_id.in_(ids)).group_by(tables.SignInSession.person_id)
-    seen = {row[0]: row[1] for row in session.execute(of_people)}
-    roles = _roles_of(session, ids)
-    return [
-        schemas.Person(
-            id=person.id,
-            name=person.name,
-            email=person.email,
-            is_administrator=person.is_administrator,
-            disabled=person.disabled_at is not None,
-            has_password=person.password_hash is not None,
-            created_at=person.created_at,
-            last_seen_at=seen.get(person.id),
-            roles=roles.get(person.id, []),
-        )
-        for person in rows
-    ]
-
-
-def to_person(session: Session, person: tables.Person) -> schemas.Person:
-    """Return a person as the API shows it."""
-    return to_people(session, [person])[0]
-
-
-def _roles_of(session: Session, ids: Iterable[int]) -> dict[int, list[schemas.HeldRole]]:
-    role, project, member, group = tables.ProjectRole, tables.Project, tables.GroupMember, tables.PersonGroup
-    ids = list(ids)
-    columns = (project.id, project.name, role.role)
-    own = select(role.person_id, *columns).join(project, project.id == role.project_id).where(role.person_id.in_(ids))
-    of_groups = (
-        select(member.person_id, *columns, group.name)
-        .select_from(role)
-        .join(project, project.id == role.project_id)
-        .join(member, member.group_id == role.group_id)
-        .join(group, group.id == role.group_id)
-        .where(member.person_id.in_(ids))
-    )
-    roles: dict[int, list[schemas.HeldRole]] = {}
-    with access_to_accounts():
-        rows = [*session.execute(own), *session.execute(of_groups)]
-    for person_id, project_id, name, held, *groups in rows:
-        entry = schemas.HeldRole(
-            project_id=project_id, project=name, role=ROLE_NAMES[held], group=groups[0] if groups else None
-        )
-        roles.setdefault(person_id, []).append(entry)
-    return roles
 
 
 @router.get("/people")
@@ -148,26 +91,11 @@ def revoke_tokens_of_person(db: Db, person_id: PathId) -> Response:
     return Response(status_code=204)
 
 
-def require_accounts(session: Session) -> None:
-    """Raise Conflict if nobody has an account, because the first one administers the installation."""
-    if not sign_in.has_accounts(session):
-        raise Conflict("Create your own account first. It administers the installation.")
-
-
-def invite(session: Session, person: tables.Person) -> schemas.Invitation:
-    """Return a new one-time link of a person."""
-    purpose = people.link_purpose(person)
-    secret = sign_in.create_link(session, purpose, person)
-    expires_at = utc_now() + sign_in.LINK_LIFETIMES[purpose]
-    shown = schemas.PersonRef(id=person.id, name=person.name)
-    return schemas.Invitation(person=shown, email=person.email, path=LINK_PATH + secret, expires_at=expires_at)
-
-
 @router.get("/groups")
 def list_person_groups(db: Db) -> list[schemas.PersonGroup]:
     """Return all groups by name."""
     with db.read() as session:
-        return _to_groups(session, people.list_groups(session))
+        return to_groups(session, people.list_groups(session))
 
 
 @router.post("/groups", status_code=201)
@@ -176,7 +104,7 @@ def create_person_group(db: Db, once: Idempotent, new: schemas.CreateGroup) -> s
     with once.write(db) as session:
         group = tables.PersonGroup(name=new.name)
         people.set_group(session, group, None, new.members)
-        return once.store(session, _to_groups(session, [group])[0])
+        return once.store(session, to_groups(session, [group])[0])
 
 
 @router.patch("/groups/{group_id}")
@@ -185,7 +113,7 @@ def edit_person_group(db: Db, group_id: PathId, changes: schemas.EditGroup) -> s
     with db.write() as session:
         group = people.find_group(session, group_id)
         people.set_group(session, group, changes.name, changes.members)
-        return _to_groups(session, [group])[0]
+        return to_groups(session, [group])[0]
 
 
 @router.delete("/groups/{group_id}", status_code=204)
@@ -195,19 +123,3 @@ def delete_person_group(db: Db, group_id: PathId) -> Response:
         session.delete(people.find_group(session, group_id))
         forget_credentials(session)
     return Response(status_code=204)
-
-
-def _to_groups(session: Session, groups: Sequence[tables.PersonGroup]) -> list[schemas.PersonGroup]:
-    members = people.members_of(session, [group.id for group in groups])
-    ids = {person_id for each in members.values() for person_id in each}
-    query = select(tables.Person.id, tables.Person.name).where(tables.Person.id.in_(ids))
-    names = {row.id: row.name for row in session.execute(query)}
-    return [
-        schemas.PersonGroup(
-            id=group.id,
-            name=group.name,
-            from_oidc=group.from_oidc,
-            members=[schemas.PersonRef(id=each, name=names[each]) for each in members[group.id]],
-        )
-        for group in groups
-    ]

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from arcadia_backend.accounts.people import Email, GroupName, Password, PersonName
 from arcadia_backend.accounts.roles import RoleName
 from arcadia_backend.accounts.tokens import TokenScope
-from arcadia_backend.projects.service import ProjectName
+from arcadia_backend.projects.schemas import ProjectName
 from arcadia_workers.contract.values import STORABLE, Id
 
 TokenName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
@@ -281,7 +281,7 @@ class LoginCode(_Request):
 
 
 class ConfirmLogin(LoginCode):
-    """What the token of a login may do. It never has more rights than you."""
+    """The rights of the token of a login. It never has more rights than you."""
 
     scopes: TokenScopes
     project: ProjectName | None = Field(default=None, description="Only project that it opens.")

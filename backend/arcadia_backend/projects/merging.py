@@ -2,7 +2,7 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container
 from itertools import chain, count
 from typing import Any, cast
 
@@ -31,7 +31,8 @@ from arcadia_backend.database.tables import (
     name_key,
 )
 from arcadia_backend.errors import Conflict, FieldError, Invalid
-from arcadia_backend.projects.service import MAX_TEXT, announce_projects, find_project, resolve
+from arcadia_backend.projects.schemas import MAX_TEXT
+from arcadia_backend.projects.service import announce_projects, find_project, resolve
 
 # Leaves room for a space and a number.
 MAX_NUMBERED_NAME = 90
@@ -67,7 +68,7 @@ def merge(session: Session, source: Project, into: str) -> Project:
     return target
 
 
-# What an entry of the audit log counts.
+# The objects that an entry of the audit log counts.
 _COUNTED: dict[Any, str] = {Study: "studies", Run: "runs", Report: "reports"}
 
 
@@ -100,11 +101,7 @@ def _merge_boards(session: Session, source: Project, target: Project) -> None:
     board.panels = [*board.panels, *panels]
     board.version += 1
     board.updated_at = utc_now()
-    _redirect_embeds(session, source, target, keys)
-
-
-def _redirect_embeds(session: Session, source: Project, target: Project, keys: Mapping[str, str]) -> None:
-    """Store where the panels are now, those of earlier merges too."""
+    # Store where the panels are now, those of earlier merges too.
     for earlier in session.scalars(select(MovedPanel).where(MovedPanel.into_id == source.id)):
         if earlier.into_key in keys:
             earlier.into_id, earlier.into_key = target.id, keys[earlier.into_key]

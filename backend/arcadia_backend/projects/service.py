@@ -1,11 +1,8 @@
-"""Schemas and operations of projects. Every function works inside the caller's transaction."""
+"""Operations on projects. Every function works inside the caller's transaction."""
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -32,119 +29,10 @@ from arcadia_backend.database.tables import (
 )
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 from arcadia_backend.live.notices import publish
-from arcadia_backend.web.formats import JsonNumber
-from arcadia_workers.contract.values import STORABLE, Id, Text
-from arcadia_workers.contract.worker_api import EXECUTOR_TITLES, WORKERS, ExecutorName
-
-MAX_TEXT = 50_000
-
-ProjectName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
-ProjectText = Annotated[str, Field(max_length=MAX_TEXT, description="Markdown."), STORABLE]
-Ids = Annotated[list[Id], Field(max_length=1_000)]
-MayEdit = Annotated[bool, Field(description="Whether you may change or delete it.")]
-
-
-class _Request(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class CreateProject(_Request):
-    """A project to create."""
-
-    name: ProjectName
-    text: ProjectText = ""
-
-
-class EditProject(_Request):
-    """Changes to a project. Omitted fields stay unchanged."""
-
-    name: ProjectName | None = None
-    text: ProjectText | None = None
-    pinned_report_id: Id | None = Field(default=None, description="Report to show on the project's page, or null.")
-    executor: ExecutorName | None = Field(
-        default=None, description="Where its runs train by default. Null is the default of the installation."
-    )
-
-
-class MergeProject(_Request):
-    """The project that gets everything of another one."""
-
-    into: ProjectName
-
-
-class MoveItems(_Request):
-    """What to move. A study brings its runs, and a run brings the kept games that continue its replays."""
-
-    runs: Ids = []
-    studies: Ids = []
-    reports: Ids = []
-    start_sets: Ids = []
-    kept_games: Ids = []
-
-
-class MovedItems(BaseModel):
-    """Ids of what is in the project now. Items that do not exist are left out."""
-
-    runs: list[int] = Field(description="Runs, including those of the studies.")
-    studies: list[int]
-    reports: list[int]
-    start_sets: list[int]
-    kept_games: list[int] = Field(description="Kept games, without those that runs bring.")
-
-
-class ProjectSummary(BaseModel):
-    """A project in the list."""
-
-    id: int
-    name: str
-    runs: int = Field(description="Number of runs that are not archived.")
-    active_runs: int = Field(description="Number of runs that train now.")
-    archived_runs: int
-    studies: int
-    reports: int
-    artifacts: int
-    created_at: datetime
-    last_activity: datetime = Field(description="When a run, study, report or artifact last started, ended or changed.")
-    may_edit: bool = Field(description="Whether you may change its content.")
-    may_administer: bool = Field(description="Whether you may change its name, text and members, merge or delete it.")
-
-
-class ProjectAgent(BaseModel):
-    """The best run of an environment in a project."""
-
-    run_id: int
-    run_name: str
-    env: str
-    env_title: str
-    method: str
-    best_return: JsonNumber
-    color: str = Field(pattern="^#[0-9a-f]{6}$")
-    poster_file_id: int | None
-    checkpoint_id: int | None = Field(description="Its best checkpoint that has a file.")
-    checkpoint_step: int | None
-
-
-class PinnedReport(BaseModel):
-    """The report on a project's page."""
-
-    id: int
-    title: str
-
-
-class Project(ProjectSummary):
-    """A project with the content of its page."""
-
-    text: str = Field(description="Markdown.")
-    executor: ExecutorName | None = Field(
-        description="Where its runs train by default. Null is the default of the installation."
-    )
-    pinned_report: PinnedReport | None
-    best_agents: list[ProjectAgent] = Field(description="The best run of each environment, by title.")
-
+from arcadia_backend.projects.schemas import CreateProject, EditProject, MovedItems, MoveItems
+from arcadia_workers.contract.worker_api import EXECUTOR_TITLES, WORKERS
 
 MAX_LISTED_NAMES = 20
-
-Projects = Annotated[list[Text], Query(max_length=50, description="Only of these projects, in upper or lower case.")]
 
 
 def find_project(session: Session, project_id: int, *, lock: bool = False) -> tables.Project:
@@ -299,7 +187,10 @@ def edit(session: Session, project: tables.Project, changes: EditProject) -> Non
     if changes.text is not None:
         project.text = changes.text
     if "pinned_report_id" in changes.model_fields_set:
-        project.pinned_report_id = _existing_report(session, changes.pinned_report_id)
+        report_id = changes.pinned_report_id
+        if report_id is not None and session.get(Report, report_id) is None:
+            raise Invalid(FieldError(field="pinned_report_id", message=f"there is no report {report_id}"))
+        project.pinned_report_id = report_id
     if "executor" in changes.model_fields_set:
         if changes.executor is not None:
             require_set_up(session, changes.executor)
@@ -396,9 +287,3 @@ def _move(session: Session, project: tables.Project, model: Any, ids: Sequence[i
 
 def _count(session: Session, model: Any, project: tables.Project) -> int:
     return session.scalar(select(func.count()).select_from(model).where(model.project_id == project.id)) or 0
-
-
-def _existing_report(session: Session, report_id: int | None) -> int | None:
-    if report_id is not None and session.get(Report, report_id) is None:
-        raise Invalid(FieldError(field="pinned_report_id", message=f"there is no report {report_id}"))
-    return report_id

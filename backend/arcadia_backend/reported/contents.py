@@ -54,7 +54,7 @@ class PointBuffer:
         """Add the values of one event. Leave out those that cannot be stored."""
         frames = max(-LARGEST, min(LARGEST, step * self.frames_per_step))
         self.first_time = min(self.first_time, time)
-        # A process beside the script measures the system, also while the script hangs. That is no progress.
+        # A separate process measures the system, even while the script hangs. That is no progress.
         if not all(name.startswith(SYSTEM_METRICS) for name in values):
             self.last_time = max(self.last_time, time)
         self.last_step = max(self.last_step, step)

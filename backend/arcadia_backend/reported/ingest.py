@@ -72,7 +72,7 @@ class _Batch:
 
     def __init__(self, session: Session, run: Run, attempt: Attempt) -> None:
         self._session, self._run, self._attempt = session, run, attempt
-        # A writer beside others logs to their attempt. Its own would look like a restart on the axis of time.
+        # A secondary writer logs to the attempt of the others. A new one would look like a restart on the time axis.
         self._number = run.attempt if attempt.joins else attempt.attempt
         self._omissions = Omissions(session, attempt)
         self._points = PointBuffer(_frames_per_step(run), self._omissions)

@@ -51,7 +51,7 @@ class ReportRun(_ScriptRequest):
     total_steps: Annotated[int, Field(ge=1, le=LARGEST)] | None = None
     origin: Literal["reported", "imported"] = "reported"
     origin_label: Annotated[LongText, _cut(50)] | None = Field(
-        default=None, description="What logs the run, such as Python or TensorBoard, as pages show it."
+        default=None, description="Program that logs the run, such as Python or TensorBoard, as pages show it."
     )
     host: Annotated[LongText, _cut(255)] | None = None
     command: Annotated[list[LongText], AfterValidator(lambda parts: parts[:1_000])] | None = None

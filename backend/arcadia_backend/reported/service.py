@@ -267,19 +267,15 @@ def _add_writer(session: Session, settings: Settings, run: Run, request: ReportR
         hear(settings, run, attempt)
     else:
         lead(settings, run, attempt)
-    _note_writer(session, run, attempt)
-    announce_run(session, run.id, "run.changed", "run.log")
-    return attempt
-
-
-def _note_writer(session: Session, run: Run, attempt: Attempt) -> None:
-    """Note a new writer in the log. The files of an import are writers that join it, and are not noted."""
+    # Note a new writer in the log. The files of an import are writers that join it, and are not noted.
     label, on_host = run.origin_label or "A script", f" on {attempt.host}" if attempt.host else ""
     if run.origin != "imported":
         verb = "joins the run" if attempt.joins else f"logs the run, attempt {attempt.attempt}"
         note(session, run, f"{label}{on_host} {verb}.")
     elif not attempt.joins:
         note(session, run, f"Imported from {run.origin_label or 'files'}.")
+    announce_run(session, run.id, "run.changed", "run.log")
+    return attempt
 
 
 HEAD_BYTES = 64

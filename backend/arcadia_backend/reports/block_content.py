@@ -141,16 +141,12 @@ def read_content(db: Database, block: AnyBlock) -> BlockContent:
 def _draw_chart(db: Database, address: str) -> BlockContent:
     """Draw the figure of those of its runs that still exist."""
     runs = run_ids_in(address)
-    left = _existing_runs(db, runs)
+    with db.read() as session:
+        existing = set(session.scalars(select(Run.id).where(Run.id.in_(runs))))
+    left = [run for run in runs if run in existing]
     missing = describe_missing_runs(runs, left) if left else None
     figure = draw_figure(db, replace_runs(address, left) if missing else address)
     return BlockContent(figure=figure, missing=missing)
-
-
-def _existing_runs(db: Database, runs: Sequence[int]) -> list[int]:
-    with db.read() as session:
-        existing = set(session.scalars(select(Run.id).where(Run.id.in_(runs))))
-    return [run for run in runs if run in existing]
 
 
 def _read_replay(session: Session, block: ReplayBlock) -> ReplayContent:

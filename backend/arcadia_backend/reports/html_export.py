@@ -49,7 +49,8 @@ class InlineMedia:
     def render_replay(self, replay: ReplayContent) -> str:
         """Return the video element, or the thumbnail with the reason why there is no video."""
         video = self._session.get(File, replay.file_id)
-        size, thumbnail = self._size(video), self._thumbnail(replay)
+        poster_file = self._session.get(File, replay.poster_file_id) if replay.poster_file_id else None
+        size, thumbnail = self._size(video), self._encode(poster_file, "image/png") if poster_file else None
         if video and size <= min(MAX_VIDEO_BYTES, self._left) and (address := self._encode(video, "video/mp4")):
             self._left -= size
             poster = f' poster="{thumbnail}"' if thumbnail else ""
@@ -68,10 +69,6 @@ class InlineMedia:
     def _size(self, file: File | None) -> int:
         """Return the size of the file, or 0 if it is missing."""
         return file.bytes if file and self._path(file) else 0
-
-    def _thumbnail(self, replay: ReplayContent) -> str | None:
-        poster = self._session.get(File, replay.poster_file_id) if replay.poster_file_id else None
-        return self._encode(poster, "image/png") if poster else None
 
     def _path(self, file: File) -> Path | None:
         """Return the path of the file, or None if it is missing or outside the data folder."""

@@ -9,7 +9,7 @@ from arcadia_backend.config import CurrentSettings
 from arcadia_backend.database.engine import Database, Db
 from arcadia_backend.errors import NotFound
 from arcadia_backend.files.routes import download
-from arcadia_backend.projects.service import Projects
+from arcadia_backend.projects.schemas import Projects
 from arcadia_backend.reports import schemas, service
 from arcadia_backend.reports.block_content import read_content
 from arcadia_backend.reports.html_export import render_page

@@ -21,7 +21,7 @@ from arcadia_backend.figures.drawing import Figure
 from arcadia_backend.figures.routes import router as figures
 from arcadia_backend.games.routes import router as games
 from arcadia_backend.papers.routes import router as papers
-from arcadia_backend.projects.service import MayEdit, ProjectName
+from arcadia_backend.projects.schemas import MayEdit, ProjectName
 from arcadia_backend.runs.schemas import Name
 from arcadia_backend.studies.routes import router as studies
 from arcadia_backend.web.formats import JsonNumber

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -163,15 +163,12 @@ def group_failures(session: Session, filters: Filters, min_runs: int) -> list[Fa
     query = select(Run.failure_message, func.count()).where(*conditions).group_by(Run.failure_message)
     counts: Counter[str] = Counter()
     for message, runs in session.execute(query):
-        counts[_first_line(message or "")] += runs
+        # Cut to the longest text that the list can search for.
+        first_line = (message or "").strip().partition("\n")[0][:MAX_SEARCH_LENGTH].strip()
+        counts[first_line] += runs
     shared = [(message, runs) for message, runs in counts.items() if message and runs >= min_runs]
     shared.sort(key=lambda group: (-group[1], group[0]))
     return [FailureGroup(message=message, runs=runs) for message, runs in shared]
-
-
-def _first_line(message: str) -> str:
-    """Return the first line, cut to the longest text that the list can search for."""
-    return message.strip().partition("\n")[0][:MAX_SEARCH_LENGTH].strip()
 
 
 # The newest runs, which are examined. The configurations of 2,000 runs take a tenth of a second.
@@ -203,25 +200,20 @@ def read_settings(session: Session, filters: Filters, *, every: bool) -> RunSett
     # Read the text of the JSON, because pydantic parses it in a fraction of the time.
     newest = select(cast(Run.config, Text)).where(*filter_conditions(session, filters)).order_by(Run.id.desc())
     configs = [*map(from_json, session.scalars(newest.limit(MAX_EXAMINED)))]
-    counts = _count_values(configs)
-    titles = {field: place for place, field in enumerate(field_titles())}
-    order = sorted(counts, key=lambda field: (titles.get(field, len(titles)), field))
-    fields = [_to_schema(field, counts[field]) for field in order if every or len(counts[field]) > 1]
-    return RunSettings(examined=len(configs), settings=fields)
-
-
-def _count_values(configs: Iterable[Mapping[str, Any]]) -> dict[str, dict[tuple[str, str], tuple[Any, int]]]:
-    """Return each value of each field with its number of runs."""
     columns: dict[str, list[Any]] = defaultdict(list)
     for config in configs:
         for name, value in listed(config).items():
             columns[name].append(value)
-    values: dict[str, dict[tuple[str, str], tuple[Any, int]]] = defaultdict(dict)
+    counts: dict[str, dict[tuple[str, str], tuple[Any, int]]] = defaultdict(dict)
     for name in columns.keys() - _COLUMNS:
         for value, count in _distinct(columns[name]):
             key = value_key(value)
-            values[name][key] = (value, count + values[name].get(key, (value, 0))[1])
-    return values
+            counts[name][key] = (value, count + counts[name].get(key, (value, 0))[1])
+
+    titles = {field: place for place, field in enumerate(field_titles())}
+    order = sorted(counts, key=lambda field: (titles.get(field, len(titles)), field))
+    fields = [_to_schema(field, counts[field]) for field in order if every or len(counts[field]) > 1]
+    return RunSettings(examined=len(configs), settings=fields)
 
 
 def _distinct(column: Sequence[Any]) -> Iterator[tuple[Any, int]]:

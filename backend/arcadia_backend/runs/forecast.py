@@ -131,7 +131,7 @@ class WorkerCapacity(BaseModel):
 
 
 class RunForecast(BaseModel):
-    """What a run needs, what the connected workers have, and when it can start."""
+    """The needs of a run, the capacity of the connected workers, and when it can start."""
 
     queue: QueueName
     executor: str = Field(description="`workers`, or the scheduler that decides when it starts.")

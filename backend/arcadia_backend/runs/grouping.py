@@ -66,14 +66,6 @@ class GroupKey:
         return f"{title} {format_value(value)}"
 
 
-def group_keys(session: Session, translator: Translator, by: str) -> list[GroupKey]:
-    """Return the keys of a list such as `method, env, learning_rate`. Raise a problem if one is wrong."""
-    texts = list(dict.fromkeys(part.strip() for part in split_list(by)))
-    if len(texts) > MAX_KEYS:
-        raise Invalid(FieldError(field="by", message=f"group by at most {MAX_KEYS} names"))
-    return [_group_key(session, translator, text) for text in texts]
-
-
 def _group_key(session: Session, translator: Translator, text: str) -> GroupKey:
     name = read_value(session, text, "by")
     if not isinstance(name, Column | Setting) or (isinstance(name, Column) and name.kind == "time"):
@@ -172,7 +164,10 @@ class _Groups:
 def group_runs(session: Session, filters: Filters, request: GroupRequest) -> ListedGroupPage:
     """Return one page of groups, with a filter that selects the runs of each."""
     translator = Translator(session, joins=True)
-    keys = group_keys(session, translator, request.by)
+    texts = list(dict.fromkeys(part.strip() for part in split_list(request.by)))
+    if len(texts) > MAX_KEYS:
+        raise Invalid(FieldError(field="by", message=f"group by at most {MAX_KEYS} names"))
+    keys = [_group_key(session, translator, text) for text in texts]
     values = {text: read_number(session, text, "value") for text in dict.fromkeys(request.values)}
     groups = _collect(session, translator, filters, keys, values)
     labels = _labels(session, keys, groups)

@@ -21,7 +21,7 @@ _FIELDS = {
     "partition": "field Partition",
     "time": "field Time limit",
 }
-# What a run may choose: when and on which resources it trains. Other options name files, programs or people.
+# Options that a run may set: when and on which resources it trains. Others name files, programs or people.
 RUN_OPTIONS = frozenset(
     "account begin constraint cpus-per-gpu cpus-per-task deadline exclude exclusive gpus gpus-per-node gpus-per-task "
     "gres hint licenses mem mem-per-cpu mem-per-gpu nodelist partition prefer qos reservation "

@@ -17,11 +17,11 @@ from arcadia_backend.database.tables import Run
 from arcadia_backend.errors import FieldError, Invalid, Problem
 from arcadia_backend.metrics.points import MetricSeries, training_seconds
 from arcadia_backend.runs import schemas
-from arcadia_backend.runs.expressions.completion import read_value
-from arcadia_backend.runs.expressions.nodes import Column, Setting, Value, setting_kinds
+from arcadia_backend.runs.expressions.completion import read_number, read_value
+from arcadia_backend.runs.expressions.nodes import COLUMN_BY_NAME, Column, Setting, Value, setting_kinds
 from arcadia_backend.runs.expressions.sql import Translator
 from arcadia_backend.runs.filters import Filters, filter_conditions
-from arcadia_backend.runs.queries import computed_values, find_studies, shown_fields, state_reasons
+from arcadia_backend.runs.queries import find_studies, shown_fields, state_reasons
 from arcadia_backend.runs.states import to_actions
 from arcadia_backend.web.lookup import hidden_runs
 from arcadia_workers.contract.values import LARGEST, MAX_ID, storable
@@ -298,6 +298,32 @@ def parse_details(names: Sequence[str]) -> Details:
         message = f"{unknown[0]!r} cannot be included; use config.FIELD or one of {', '.join(DETAILS)}"
         raise Invalid(FieldError(field="include", message=message))
     return Details(fields | {"config"} if settings else fields, frozenset() if "config" in fields else settings)
+
+
+MAX_COMPUTED = 10
+_COMPUTED = re.compile(r"\s*([^\W\d]\w{0,49})\s*=", re.ASCII)
+
+
+def read_computed(session: Session, columns: Sequence[str]) -> dict[str, Value]:
+    """Parse definitions such as `efficiency = best_return / hours`. Raise a problem if one is wrong."""
+    values: dict[str, Value] = {}
+    for column in columns:
+        name = _COMPUTED.match(column)
+        if name is None or name[1].lower() in COLUMN_BY_NAME or name[1] in values:
+            message = "write NAME = EXPRESSION, with a name that has no other meaning"
+            raise Invalid(FieldError(field="compute", message=message))
+        values[name[1]] = read_number(session, column[name.end() :], "compute", name.end())
+    return values
+
+
+def computed_values(
+    session: Session, run_ids: Sequence[int], computed: Mapping[str, Value]
+) -> dict[int, dict[str, float | None]]:
+    """Return the computed columns of each run."""
+    translator = Translator(session)
+    columns = [translator.number(value) for value in computed.values()]
+    rows = session.execute(select(Run.id, *columns).where(Run.id.in_(run_ids)))
+    return {run_id: dict(zip(computed, values, strict=True)) for run_id, *values in rows}
 
 
 def to_page(

@@ -1,9 +1,8 @@
-"""Queries that build the run schemas of the API, with start steps and computed values."""
+"""Queries that build the run schemas of the API, with the reasons of their states."""
 
 import math
-import re
 from collections.abc import Container, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import select
@@ -14,14 +13,9 @@ from arcadia_backend.colors import color_of
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.rights import backend_rights
-from arcadia_backend.database.tables import Attempt, Run
-from arcadia_backend.errors import FieldError, Invalid
 from arcadia_backend.metrics.points import training_seconds
 from arcadia_backend.runs import schemas
-from arcadia_backend.runs.expressions.completion import read_number
-from arcadia_backend.runs.expressions.nodes import COLUMN_BY_NAME, Value
-from arcadia_backend.runs.expressions.sql import Translator
-from arcadia_backend.runs.schemas import RunStartStep
+from arcadia_backend.runs.start_steps import current_steps
 from arcadia_backend.runs.states import to_actions
 from arcadia_backend.web.lookup import hidden_runs
 from arcadia_backend.workers import connected_workers, disk_warning, has_plugins, missing_reason
@@ -29,100 +23,6 @@ from arcadia_workers.contract.config.problems import title_of
 from arcadia_workers.contract.events import RolePlace
 from arcadia_workers.contract.plugins.loading import missing_plugins
 from arcadia_workers.contract.worker_api import ACTIVE, EXECUTOR_TITLES, WORKERS, QueueName
-
-MAX_COMPUTED = 10
-_COMPUTED = re.compile(r"\s*([^\W\d]\w{0,49})\s*=", re.ASCII)
-
-
-def read_computed(session: Session, columns: Sequence[str]) -> dict[str, Value]:
-    """Parse definitions such as `efficiency = best_return / hours`. Raise a problem if one is wrong."""
-    values: dict[str, Value] = {}
-    for column in columns:
-        name = _COMPUTED.match(column)
-        if name is None or name[1].lower() in COLUMN_BY_NAME or name[1] in values:
-            message = "write NAME = EXPRESSION, with a name that has no other meaning"
-            raise Invalid(FieldError(field="compute", message=message))
-        values[name[1]] = read_number(session, column[name.end() :], "compute", name.end())
-    return values
-
-
-def computed_values(
-    session: Session, run_ids: Sequence[int], computed: Mapping[str, Value]
-) -> dict[int, dict[str, float | None]]:
-    """Return the computed columns of each run."""
-    translator = Translator(session)
-    columns = [translator.number(value) for value in computed.values()]
-    rows = session.execute(select(Run.id, *columns).where(Run.id.in_(run_ids)))
-    return {run_id: dict(zip(computed, values, strict=True)) for run_id, *values in rows}
-
-
-MAX_STEPS = 30
-
-
-def record_claim(run: Run, attempt: Attempt, time: datetime) -> None:
-    """Record the wait in the queue and the claim. Show the claim as the state reason."""
-    if run.queued_at is not None:
-        begin_step(run, attempt, _wait_step(run), run.queued_at)
-    begin_step(run, attempt, _claim_step(attempt), time)
-
-
-def begin_step(run: Run, attempt: Attempt, name: str, time: datetime) -> None:
-    """End the current step and begin the next one. Host clocks differ, so never end a step before it began."""
-    steps = _steps(attempt)
-    if len(steps) >= MAX_STEPS:
-        return
-    _store(attempt, [*_ended(steps, time), RunStartStep(name=name, began_at=_after(steps, time), ended_at=None)])
-    run.state_reason = name
-
-
-def end_step(run: Run, attempt: Attempt, time: datetime) -> None:
-    """End the last step."""
-    steps = _steps(attempt)
-    if steps and run.state_reason == steps[-1].name:
-        run.state_reason = None
-    _store(attempt, _ended(steps, time))
-
-
-def has_trainer_steps(attempt: Attempt) -> bool:
-    """Return True if the trainer reports its steps. Earlier versions do not."""
-    steps = _steps(attempt)
-    return bool(steps) and steps[-1].name != _claim_step(attempt)
-
-
-def current_steps(run: Run, attempt: Attempt | None) -> list[RunStartStep]:
-    """Return the steps of the current attempt, or the wait in the queue."""
-    if run.state == "queued":
-        return [RunStartStep(name=_wait_step(run), began_at=run.queued_at, ended_at=None)] if run.queued_at else []
-    if attempt is None or run.state not in ACTIVE:
-        return []
-    return _steps(attempt)
-
-
-def _wait_step(run: Run) -> str:
-    return f"Waiting for {'a worker' if run.executor == WORKERS else EXECUTOR_TITLES[run.executor]}"
-
-
-def _claim_step(attempt: Attempt) -> str:
-    return f"Worker {attempt.worker} took the run"
-
-
-def _after(steps: list[RunStartStep], time: datetime) -> datetime:
-    return max(time, steps[-1].began_at) if steps else time
-
-
-def _ended(steps: list[RunStartStep], time: datetime) -> list[RunStartStep]:
-    if not steps or steps[-1].ended_at is not None:
-        return steps
-    return [*steps[:-1], steps[-1].model_copy(update={"ended_at": _after(steps, time)})]
-
-
-def _steps(attempt: Attempt) -> list[RunStartStep]:
-    return [RunStartStep.model_validate(step) for step in attempt.start_steps or []]
-
-
-def _store(attempt: Attempt, steps: list[RunStartStep]) -> None:
-    attempt.start_steps = [step.model_dump(mode="json") for step in steps]
-
 
 MAX_WARNINGS = 5
 # A free worker should claim a run within this time.
@@ -219,7 +119,10 @@ def _state_reason(
     run: tables.Run, workers: list[tables.Worker], ahead: int, job: tables.RunSubmission | None
 ) -> str | None:
     if run.origin != "trained":
-        return _reported_reason(run)
+        if run.state != "running" or run.desired == "run":
+            return run.state_reason
+        word = "stop" if run.desired == "stop" else "pause"
+        return f"Waiting for its script to {word}: it must call should_stop()."
     if run.state in ACTIVE and run.desired != "run":
         return "Stopping: the trainer saves a checkpoint first." if run.desired == "stop" else "Pausing."
     if run.state == "running" and _has_all_steps(run):
@@ -232,18 +135,11 @@ def _state_reason(
     return " ".join(part for part in (run.state_reason, waiting) if part)
 
 
-def _reported_reason(run: tables.Run) -> str | None:
-    if run.state != "running" or run.desired == "run":
-        return run.state_reason
-    word = "stop" if run.desired == "stop" else "pause"
-    return f"Waiting for its script to {word}: it must call should_stop()."
-
-
 def _has_all_steps(run: tables.Run) -> bool:
     return run.total_steps is not None and run.step >= run.total_steps
 
 
-# What a job does in states in which its worker neither starts nor trains.
+# Descriptions of the states of a job in which its worker neither starts nor trains.
 UNUSUAL_STATES = {
     "SUSPENDED": "is suspended: an administrator or a more urgent job has stopped it",
     "STOPPED": "is suspended: an administrator or a more urgent job has stopped it",

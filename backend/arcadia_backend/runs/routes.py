@@ -11,7 +11,8 @@ from arcadia_backend.database.tables import RunOrigin
 from arcadia_backend.doorbell import Bell, Doorbell
 from arcadia_backend.metrics.queries import MAX_NAMES
 from arcadia_backend.metrics.reading import NAME_PATTERN
-from arcadia_backend.projects.service import Projects, default_executor, find_visible
+from arcadia_backend.projects.schemas import Projects
+from arcadia_backend.projects.service import default_executor, find_visible
 from arcadia_backend.runs import grouping, list_query, queries, schemas, service
 from arcadia_backend.runs.expressions.completion import CheckedExpression, ExpressionKind, FilterText, check
 from arcadia_backend.runs.expressions.parsing import MAX_LENGTH
@@ -120,7 +121,7 @@ def list_runs(
     compute: Annotated[
         list[Annotated[Text, StringConstraints(max_length=MAX_LENGTH)]],
         Query(
-            max_length=queries.MAX_COMPUTED,
+            max_length=list_query.MAX_COMPUTED,
             description="Columns to compute for each run, such as `efficiency = best_return / hours`.",
         ),
     ] = [],  # noqa: B006
@@ -136,7 +137,7 @@ def list_runs(
     """
     details = list_query.parse_details(include)
     with db.read() as session:
-        columns = queries.read_computed(session, compute)
+        columns = list_query.read_computed(session, compute)
         page = list_query.PageRequest(sort, limit, cursor, offset)
         rows = list_query.list_runs(session, filters, page, columns, details.fields)
         return list_query.to_page(session, rows, metric, details, columns)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from arcadia_backend.checkpoints.availability import CheckpointChoice
 from arcadia_backend.database.tables import RunOrigin, SubmissionState
-from arcadia_backend.projects.service import ProjectName
+from arcadia_backend.projects.schemas import ProjectName
 from arcadia_backend.runs.job_options import JobOptions
 from arcadia_backend.web.formats import JsonNumber
 from arcadia_workers.contract.events import RolePlace
@@ -138,7 +138,7 @@ class Run(BaseModel):
     state: State
     desired: Desired
     origin: RunOrigin = Field(description="Whether Arcadia trained it, a script logged it, or it was imported.")
-    origin_label: str | None = Field(description="What logged or imported it, such as Python or TensorBoard.")
+    origin_label: str | None = Field(description="Program that logged or imported it, such as Python or TensorBoard.")
     reported_key: str | None = Field(description="Id by which a script resumes a reported run.")
     project: str
     algorithm: str = Field(description="Of a reported run any text, also an empty one.")
@@ -146,7 +146,7 @@ class Run(BaseModel):
     env: str = Field(description="Of a reported run any text, also an empty one.")
     queue: QueueName | None = Field(description="Null for reported runs.")
     executor: str = Field(description="Where it trains: `workers`, or a scheduler.")
-    job_options: list[str] = Field(description="Options of its job on Slurm, beside those of the settings.")
+    job_options: list[str] = Field(description="Options of its job on Slurm, in addition to those of the settings.")
     core_hours: float | None = Field(description="Used by its jobs on schedulers, as far as they have ended.")
     gpu_hours: float | None = Field(description="Used by its jobs on schedulers, as far as they have ended.")
     submission: SubmissionOfRun | None = Field(description="Its latest job on a scheduler. Null in comparisons.")
@@ -201,7 +201,7 @@ class ListedRun(BaseModel):
     state: State
     desired: Desired
     origin: RunOrigin = Field(description="Whether Arcadia trained it, a script logged it, or it was imported.")
-    origin_label: str | None = Field(default=None, description="What logged or imported it, such as Python.")
+    origin_label: str | None = Field(default=None, description="Program that logged or imported it, such as Python.")
     project: str
     algorithm: str
     method: str = Field(description="Display name of the algorithm.")

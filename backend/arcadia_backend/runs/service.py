@@ -200,7 +200,10 @@ def _purge(session: Session, run: Run) -> None:
     # Jobs of other projects may use its checkpoints, and their agents may act in the futures of its replays.
     require_editor(session, "runs", run_id)
     with backend_rights(session):
-        for job in _jobs_of_others(session, run):
+        # End the unfinished jobs of other runs with a checkpoint of this run.
+        of_run = select(Checkpoint.id).where(Checkpoint.run_id == run.id)
+        unfinished = (Job.checkpoint_id.in_(of_run), Job.run_id != run.id, Job.state.in_(jobs.UNFINISHED))
+        for job in session.scalars(select(Job).where(*unfinished).with_for_update()).all():
             jobs.set_state(session, job, "failed", f"Run {run_id} was deleted.")
         forget_analyses(session, list_replays(session, run))
     delete_run_files(session, run_id)
@@ -211,25 +214,14 @@ def _purge(session: Session, run: Run) -> None:
     announce_run(session, run_id, "run.removed", project_id=project_id)
 
 
-def _jobs_of_others(session: Session, run: Run) -> Sequence[Job]:
-    """Return the unfinished jobs of other runs with a checkpoint of this run."""
-    of_run = select(Checkpoint.id).where(Checkpoint.run_id == run.id)
-    unfinished = (Job.checkpoint_id.in_(of_run), Job.run_id != run.id, Job.state.in_(jobs.UNFINISHED))
-    return session.scalars(select(Job).where(*unfinished).with_for_update()).all()
-
-
 def _for_copy(session: Session, run: Run, config: RunConfig, project: str | None) -> dict[str, Any]:
     """Return the queue, the executor with its options, the tags and the project of a copy."""
+    # The queue of the original run, unless the copy trains on another device.
+    is_same_device = config.device == run.config.get("device")
     return {
-        "queue": _queue_for_copy(run, config),
+        "queue": run.queue if run.queue is not None and is_same_device else configuration.queue_for(config),
         "executor": run.executor,
         "job_options": run.job_options,
         "tags": [tag.tag for tag in run.tags],
         "project_id": project_of(session, run) if project is None else resolve(session, project),
     }
-
-
-def _queue_for_copy(run: Run, config: RunConfig) -> QueueName:
-    """Return the queue of the original run, unless the copy trains on another device."""
-    is_same_device = config.device == run.config.get("device")
-    return run.queue if run.queue is not None and is_same_device else configuration.queue_for(config)

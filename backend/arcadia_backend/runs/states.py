@@ -42,7 +42,7 @@ class Already:
 
 Decision = Change | Refusal | Already
 
-# What can continue a run. A script continues a reported run by its key, which an archive does not have.
+# The process that can continue a run. A script continues a reported run by its key, which archives lack.
 ContinuedBy = Literal["worker", "script", "nothing"]
 
 NO_CHANGE = Change()

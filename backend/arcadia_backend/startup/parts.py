@@ -249,7 +249,7 @@ def redis_program() -> str:
 def free_port() -> int:
     """Return a port of loopback that stays free until a server binds it.
 
-    The kernel gives ports of its local range to every outgoing connection, so one of them may be taken meanwhile.
+    The kernel gives ports of its local range to every outgoing connection, so one of them may be taken in between.
     """
     for port in random.sample(_quiet_ports(), k=PORT_TRIES):
         with socket.socket() as probe:

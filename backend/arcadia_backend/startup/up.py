@@ -138,7 +138,12 @@ class LocalInstallation:
                 await self._interrupted.wait()
             return 0 if started or self._interrupted.is_set() else self._status
         finally:
-            await self._stop()
+            # Stop the workers first, so that they can deliver the last events to the backend.
+            self._output.say("arcadia", "Stopping (press Ctrl-C again to stop immediately)")
+            await asyncio.gather(*(worker.stop(WORKER_STOP_SECONDS) for worker in self._workers))
+            await self._backend.stop(BACKEND_STOP_SECONDS)
+            await self._redis.stop(REDIS_STOP_SECONDS)
+            self._output.say("arcadia", "Stopped")
             self._output.close()
 
     async def _start(self) -> bool:
@@ -187,14 +192,6 @@ class LocalInstallation:
                 return "database" in json.loads(reply.read(MAX_RESPONSE_BYTES))
         except (OSError, HTTPException, ValueError, TypeError):
             return False
-
-    async def _stop(self) -> None:
-        """Stop the workers first, so that they can deliver the last events to the backend."""
-        self._output.say("arcadia", "Stopping (press Ctrl-C again to stop immediately)")
-        await asyncio.gather(*(worker.stop(WORKER_STOP_SECONDS) for worker in self._workers))
-        await self._backend.stop(BACKEND_STOP_SECONDS)
-        await self._redis.stop(REDIS_STOP_SECONDS)
-        self._output.say("arcadia", "Stopped")
 
     def _on_interrupt(self) -> None:
         self._interrupts += 1

@@ -153,46 +153,45 @@ def initial_draws(spec: Specification, limit: int) -> list[Draw]:
     return random_draws(spec, 0, min(count, limit))
 
 
-def validate_and_price(session: Session, spec: Specification, max_runs: int) -> tuple[list[Draw], Cost, str | None]:
+def validate_and_price(
+    session: Session, spec: Specification, max_runs: int
+) -> tuple[list[Draw], Cost, FieldError | None]:
     """Validate a specification. Return its first points, its cost, and why the cost is rejected, or None."""
     points.validate(spec)
     draws = initial_draws(spec, max_runs)
     for draw in draws:
         points.validate_draw(spec, draw)
     cost = estimate_cost(session, spec, draws, spec.point_count)
-    return draws, cost, _too_many_runs(spec, cost, max_runs) if cost.runs > max_runs else _too_costly(cost)
+    return draws, cost, _rejection(spec, cost, max_runs)
 
 
 def confirmed_draws(session: Session, spec: Specification, max_runs: int, confirmed_steps: int | None) -> list[Draw]:
     """Return the first points of a study. Raise Invalid if its cost is rejected or not confirmed as required."""
     draws, cost, rejection = validate_and_price(session, spec, max_runs)
     if rejection is not None:
-        raise Invalid(FieldError(field=_cost_field(spec, cost, max_runs), message=rejection))
+        raise Invalid(rejection)
     require_confirmation(
         cost.runs, cost.steps, confirmation_reason(cost.steps, cost.seconds, cost.unmeasured), confirmed_steps
     )
     return draws
 
 
-def _cost_field(spec: Specification, cost: Cost, max_runs: int) -> str:
-    """Return the field that makes a study too large."""
+def _rejection(spec: Specification, cost: Cost, max_runs: int) -> FieldError | None:
+    """Return why the cost of a study is rejected, at the field that makes it too large, or None."""
     if cost.runs <= max_runs:
-        return "total_steps"
+        smaller = "use fewer values, points, seeds or steps"
+        seconds = cost.seconds or 0.0
+        message = cost_refusal(cost.steps, seconds, cost.unmeasured, measure="launch a run of", reduce=smaller)
+        return FieldError(field="total_steps", message=message) if message else None
     if spec.sampler != "grid":
-        return "points"
-    if spec.point_count > spec.seed_limit:
-        return "axes"
-    return "seeds" if spec.until is None else "max_seeds"
-
-
-def _too_costly(cost: Cost) -> str | None:
-    smaller = "use fewer values, points, seeds or steps"
-    return cost_refusal(cost.steps, cost.seconds or 0.0, cost.unmeasured, measure="launch a run of", reduce=smaller)
-
-
-def _too_many_runs(spec: Specification, cost: Cost, max_runs: int) -> str:
+        field = "points"
+    elif spec.point_count > spec.seed_limit:
+        field = "axes"
+    else:
+        field = "seeds" if spec.until is None else "max_seeds"
     total = f"{cost.points:,} points × {spec.seed_limit:,} seeds are {cost}"
-    return f"{total}; a study may have {max_runs:,} runs (ARCADIA_MAX_STUDY_RUNS): use fewer values, points or seeds"
+    limit = f"a study may have {max_runs:,} runs (ARCADIA_MAX_STUDY_RUNS): use fewer values, points or seeds"
+    return FieldError(field=field, message=f"{total}; {limit}")
 
 
 def add_points(session: Session, study: Study, draws: Iterable[Draw], seeds: Seeds) -> None:

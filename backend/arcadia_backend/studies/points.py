@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from arcadia_backend import configuration
 from arcadia_backend.database.tables import Study
 from arcadia_backend.errors import FieldError, Invalid
-from arcadia_backend.studies.results import Point
+from arcadia_backend.studies.results import Point, scores_of
 from arcadia_backend.studies.specification import Axis, Specification, find_errors
 from arcadia_workers.contract.config import RunConfig
 
@@ -109,19 +109,16 @@ def validate_draw(spec: Specification, draw: Draw, field: str = "axes") -> None:
 
 def _edge_points(spec: Specification) -> Iterator[tuple[str, Draw]]:
     """Return points with each value of each axis. The other axes have their first value, and every preset is used."""
-    places = [_positions(spec, axis) for axis in spec.axes]
+    places: list[Sequence[float]] = [
+        range(len(axis.values)) if axis.values is not None else [round_to_field(spec, axis, end) for end in axis.bounds]
+        for axis in spec.axes
+    ]
     first = [each[0] for each in places]
     presets = next((number for number, axis in enumerate(spec.axes) if "preset" in axis.fields), None)
     bases = [first] if presets is None else [_replace(first, presets, place) for place in places[presets]]
     yield from (("axes", base) for base in bases)
     for number, each in enumerate(places):
         yield from ((f"axes.{number}", _replace(base, number, place)) for base in bases for place in each)
-
-
-def _positions(spec: Specification, axis: Axis) -> Sequence[float]:
-    return (
-        range(len(axis.values)) if axis.values is not None else [round_to_field(spec, axis, end) for end in axis.bounds]
-    )
 
 
 def _replace(draw: Draw, number: int, place: float) -> Draw:
@@ -185,7 +182,7 @@ def trial_outcome(point: Point) -> dict[str, Any]:
 
     if not all(run.has_ended for run in point.runs):
         return {"state": TrialState.RUNNING}
-    scores = [run.score for run in point.runs if run.is_scored and run.score is not None]
+    scores = scores_of(point.runs)
     return {"state": TrialState.COMPLETE, "value": sum(scores) / len(scores)} if scores else {"state": TrialState.FAIL}
 
 

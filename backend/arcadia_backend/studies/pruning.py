@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,22 +12,20 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from arcadia_backend.metrics.points import MetricSeries, load_run_views
-from arcadia_backend.metrics.queries import Window, read_curve
-from arcadia_backend.studies.specification import Pruner
-from arcadia_workers.contract.worker_api import State
-
-if TYPE_CHECKING:
-    from optuna.pruners import BasePruner
-from contextlib import suppress
-
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Run, Study, StudyRun
 from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.logs import note
+from arcadia_backend.metrics.points import MetricSeries, load_run_views
+from arcadia_backend.metrics.queries import Window, read_curve
 from arcadia_backend.runs import service as runs
 from arcadia_backend.studies.points import read_specification
+from arcadia_backend.studies.specification import Pruner
 from arcadia_backend.web.lookup import find_run
+from arcadia_workers.contract.worker_api import State
+
+if TYPE_CHECKING:
+    from optuna.pruners import BasePruner
 
 EPISODE_RETURN = "episode/return"
 TENTHS = 10
@@ -83,13 +82,8 @@ def read_learning_curve(session: Session, run: TrainingProgress) -> LearningCurv
         for number in np.unique(tenth[known]).tolist():
             here = known & (tenth == number)
             means[int(number)] = float(np.average(curve.mean[here], weights=curve.count[here]))
-    return LearningCurve(run.run_id, run.state == "running", _score(run), means)
-
-
-def _score(run: TrainingProgress) -> float | None:
-    """Return the score of a finished run, or None."""
-    known = run.state == "finished" and run.last_return is not None and math.isfinite(run.last_return)
-    return run.last_return if known else None
+    has_score = run.state == "finished" and run.last_return is not None and math.isfinite(run.last_return)
+    return LearningCurve(run.run_id, run.state == "running", run.last_return if has_score else None, means)
 
 
 def runs_to_prune(pruner: Pruner, curves: Sequence[LearningCurve]) -> list[tuple[int, int]]:
@@ -100,19 +94,15 @@ def runs_to_prune(pruner: Pruner, curves: Sequence[LearningCurve]) -> list[tuple
     study = optuna.create_study(direction="maximize")
     judged: list[tuple[int, int, int]] = []
     for each in curves:
-        at = _judged_tenth(pruner, each)
+        # Halving judges only at its rungs.
+        reached = [tenth for tenth in each.means if tenth < TENTHS and (pruner == "median" or tenth in RUNGS)]
+        at = max(reached, default=None)
         if each.is_active and at is not None:
             judged.append((len(study.get_trials(deepcopy=False)), each.run_id, at))
         study.add_trial(optuna.trial.create_trial(**_trial(pruner, each, at)))
     optuna_pruner = _pruner(pruner)
     trials = study.get_trials(deepcopy=False)
     return [(run_id, at) for place, run_id, at in judged if optuna_pruner.prune(study, trials[place])]
-
-
-def _judged_tenth(pruner: Pruner, each: LearningCurve) -> int | None:
-    """Return the last tenth at which a run can be judged. Halving judges only at its rungs."""
-    reached = [tenth for tenth in each.means if tenth < TENTHS and (pruner == "median" or tenth in RUNGS)]
-    return max(reached, default=None)
 
 
 def _trial(pruner: Pruner, each: LearningCurve, at: int | None) -> dict[str, Any]:

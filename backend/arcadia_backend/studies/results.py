@@ -71,10 +71,15 @@ def load_points(session: Session, study: Study) -> list[Point]:
 
 
 def _to_point(number: int, draw: Sequence[float], runs: Sequence[PlannedRun]) -> Point:
-    scores = [run.score for run in runs if run.is_scored and run.score is not None]
+    scores = scores_of(runs)
     mean = _finite(float(np.mean(scores))) if scores else None
     low, high = t_interval(scores, score_bounds(_env(runs) or "")) or (None, None)
     return Point(number, draw, runs, len(scores), count_failed(runs), mean, _finite(low), _finite(high))
+
+
+def scores_of(runs: Sequence[PlannedRun]) -> list[float]:
+    """Return the scores of the finished runs."""
+    return [run.score for run in runs if run.is_scored and run.score is not None]
 
 
 def best_points(session: Session, study: Study, spec: Specification, count: int) -> list[int]:
@@ -166,8 +171,9 @@ def decide(spec: Specification, runs_by_point: RunsByPoint) -> dict[int, Decisio
         is_full = len(runs_by_point[number]) >= spec.seed_limit
         state: DecisionState = "decided" if is_decided else "limit_reached" if is_full else "undecided"
         beaten_by = None if each.beaten_by is None else numbers[each.beaten_by]
-        runs = runs_by_point[number]
-        decisions[number] = Decision(state, envs[index], beaten_by, each, _mean(runs), count_failed(runs))
+        scores, failed = scores_of(runs_by_point[number]), count_failed(runs_by_point[number])
+        mean = float(np.mean(scores)) if scores else None
+        decisions[number] = Decision(state, envs[index], beaten_by, each, mean, failed)
     return decisions
 
 
@@ -229,11 +235,6 @@ def _join(names: Sequence[str]) -> str:
         return names[0]
     *first, last = [*names[:MAX_NAMES], f"{len(names) - MAX_NAMES} more"] if len(names) > MAX_NAMES else names
     return f"{', '.join(first)} and {last}"
-
-
-def _mean(runs: Sequence[PlannedRun]) -> float | None:
-    scores = [run.score for run in runs if run.is_scored and run.score is not None]
-    return float(np.mean(scores)) if scores else None
 
 
 def _env(runs: Sequence[PlannedRun]) -> str | None:

@@ -11,7 +11,7 @@ from arcadia_backend.database.tables import Study
 from arcadia_backend.doorbell import Bell, Doorbell
 from arcadia_backend.errors import NotFound
 from arcadia_backend.figures.drawing import Figure
-from arcadia_backend.projects.service import Projects
+from arcadia_backend.projects.schemas import Projects
 from arcadia_backend.studies import planning, queries, schemas, service
 from arcadia_backend.studies.figures import importance_figure, parallel_figure, scatter_figure
 from arcadia_backend.studies.planning import confirmation_reason
@@ -31,8 +31,9 @@ def preview_study(db: Db, settings: CurrentSettings, spec: Specification) -> sch
     with db.read() as session:
         _, cost, rejection = planning.validate_and_price(session, spec, settings.max_study_runs)
     confirm = confirmation_reason(cost.steps, cost.seconds, cost.unmeasured)
+    refused = rejection.message if rejection else None
     return schemas.Preview.model_validate(
-        {**vars(cost), "min_runs": spec.point_count * len(spec.seeds), "confirm": confirm, "refused": rejection}
+        {**vars(cost), "min_runs": spec.point_count * len(spec.seeds), "confirm": confirm, "refused": refused}
     )
 
 

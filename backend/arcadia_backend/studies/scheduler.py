@@ -48,33 +48,20 @@ def queue_measurements(session: Session, configs: Iterable[RunConfig]) -> list[R
     unfinished = select(Run.algorithm).join(Measurement, Measurement.run_id == Run.id).where(Run.state.not_in(ENDED))
     for algorithm in session.scalars(unfinished):
         wanted.pop(algorithm, None)
-    return [_queue(session, config) for config in wanted.values()]
-
-
-def _queue(session: Session, config: RunConfig) -> Run:
-    config_without_evaluations = config.model_copy(update={"evaluate_every_steps": 0, "calibrate_every_steps": 0})
-    run = runs.add_to_queue(
-        session, config_without_evaluations, name=NAME_PREFIX + kind_label((config.algorithm, config.env))
-    )
-    session.add(Measurement(run_id=run.id))
+    queued = []
+    for config in wanted.values():
+        only_training = config.model_copy(update={"evaluate_every_steps": 0, "calibrate_every_steps": 0})
+        name = NAME_PREFIX + kind_label((config.algorithm, config.env))
+        queued.append(runs.add_to_queue(session, only_training, name=name))
+    session.add_all(Measurement(run_id=run.id) for run in queued)
     session.flush()
-    return run
+    return queued
 
 
 def has_work(session: Session) -> bool:
     """Return True if a measurement must be stopped or archived."""
     runs = _open(session)
     return any(run.state in ENDED for run in runs) or bool(_stoppable(session, runs))
-
-
-def end_measurements(session: Session) -> None:
-    """Stop measurements that have trained long enough, and archive those that have ended."""
-    active = _open(session, lock=True)
-    for run in _stoppable(session, active):
-        runs.act(session, run, "stop")
-    for run in active:
-        if run.state in ENDED:
-            runs.act(session, run, "archive")
 
 
 def _open(session: Session, *, lock: bool = False) -> Sequence[Run]:
@@ -98,7 +85,7 @@ log = logging.getLogger(__name__)
 SWEEP_SHARE = 1 / 4
 
 
-class StudyScheduler:
+class StudyScheduler(BackgroundThread):
     """Background thread that schedules the runs of active studies and practices after each change.
 
     Several backends may each run one, because every change re-checks under a row lock.
@@ -107,17 +94,9 @@ class StudyScheduler:
     def __init__(self, database: Database, settings: Settings, doorbell: Doorbell) -> None:
         self._database = database
         self._doorbell = doorbell
-        self._thread = BackgroundThread("study-scheduler", SWEEP_SHARE * settings.sweep_seconds, self._work)
+        super().__init__("study-scheduler", SWEEP_SHARE * settings.sweep_seconds, self._work)
         self._failures = FailureLog(log)
         self._pruner = StudyPruner(database)
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop the thread."""
-        self._thread.stop()
 
     def run_once(self) -> None:
         """Schedule and prune studies, announce verdicts, continue practices, and end measurements. Log failures."""
@@ -134,27 +113,27 @@ class StudyScheduler:
         with self._database.read() as session:
             due, without_right = find_due(session), find_without_right(session)
         for practice_id in without_right:
-            with self._failures.guard(f"Ending practice {practice_id}"):
-                self._end_practice(practice_id)
+            guard = self._failures.guard(f"Ending practice {practice_id}")
+            with guard, self._database.write() as session, suppress(NotFound):
+                end_if_without_right(session, practice_id)
         for practice_id in due:
-            with self._failures.guard(f"Continuing practice {practice_id}"):
-                self._continue_practice(practice_id)
-
-    def _continue_practice(self, practice_id: int) -> None:
-        with self._database.write() as session, suppress(NotFound):
-            for queued in continue_due(session, practice_id):
-                self._doorbell.ring_after_commit(session, queued)
-
-    def _end_practice(self, practice_id: int) -> None:
-        with self._database.write() as session, suppress(NotFound):
-            end_if_without_right(session, practice_id)
+            guard = self._failures.guard(f"Continuing practice {practice_id}")
+            with guard, self._database.write() as session, suppress(NotFound):
+                for queued in continue_due(session, practice_id):
+                    self._doorbell.ring_after_commit(session, queued)
 
     def _end_measurements(self) -> None:
         with self._database.read() as session:
             due = has_work(session)
         if due:
             with self._database.write() as session:
-                end_measurements(session)
+                # Stop measurements that have trained long enough, and archive those that have ended.
+                active = _open(session, lock=True)
+                for run in _stoppable(session, active):
+                    runs.act(session, run, "stop")
+                for run in active:
+                    if run.state in ENDED:
+                        runs.act(session, run, "archive")
 
     def _schedule_studies(self) -> None:
         with self._database.read() as session:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from arcadia_backend.database.tables import StudyState
-from arcadia_backend.projects.service import MayEdit, ProjectName
+from arcadia_backend.projects.schemas import MayEdit, ProjectName
 from arcadia_backend.runs.schemas import Notes
 from arcadia_backend.studies.results import DecisionState
 from arcadia_backend.studies.specification import MAX_SEEDS, Name, Specification

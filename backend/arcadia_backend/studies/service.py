@@ -14,7 +14,8 @@ from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Run, Study, StudyPoint, StudyRun, StudyState
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 from arcadia_backend.live.notices import Topic, publish
-from arcadia_backend.projects.service import MoveItems, find_project, move, resolve
+from arcadia_backend.projects.schemas import MoveItems
+from arcadia_backend.projects.service import find_project, move, resolve
 from arcadia_backend.runs import service as runs
 from arcadia_backend.runs.names import name_from_fields
 from arcadia_backend.runs.service import add_to_queue, choose_executor
@@ -272,7 +273,17 @@ def extend(session: Session, study: Study, extension: ExtendStudy, max_runs: int
         raise Invalid(FieldError(field="seeds", message="give the number of seeds or points to add"))
     spec = read_specification(study)
     if extension.points is not None:
-        _add_points(session, study, spec, extension.points, max_runs)
+        if spec.sampler == "grid":
+            message = "a grid has all its points; clone the study with more values instead"
+            raise Invalid(FieldError(field="points", message=message))
+        if spec.until is not None:
+            message = "a study until certain compares a fixed set of points; clone the study with more points instead"
+            raise Invalid(FieldError(field="points", message=message))
+        _check_run_limit(session, study, "points", extension.points * len(spec.seeds), max_runs)
+        drawn = spec.points or 0
+        if spec.sampler == "random":
+            planning.add_points(session, study, random_draws(spec, drawn, extension.points), spec.seeds)
+        study.specification = {**study.specification, "points": drawn + extension.points}
     if extension.seeds is not None:
         numbers = _points_to_extend(session, study, extension)
         _check_run_limit(session, study, "seeds", len(numbers) * extension.seeds, max_runs)
@@ -293,20 +304,6 @@ def _check_run_limit(session: Session, study: Study, field: str, more: int, max_
     if count > max_runs:
         message = f"the study would have {count:,} runs; it may have {max_runs:,} (ARCADIA_MAX_STUDY_RUNS)"
         raise Invalid(FieldError(field=field, message=message))
-
-
-def _add_points(session: Session, study: Study, spec: Specification, count: int, max_runs: int) -> None:
-    if spec.sampler == "grid":
-        message = "a grid has all its points; clone the study with more values instead"
-        raise Invalid(FieldError(field="points", message=message))
-    if spec.until is not None:
-        message = "a study until certain compares a fixed set of points; clone the study with more points instead"
-        raise Invalid(FieldError(field="points", message=message))
-    _check_run_limit(session, study, "points", count * len(spec.seeds), max_runs)
-    drawn = spec.points or 0
-    if spec.sampler == "random":
-        planning.add_points(session, study, random_draws(spec, drawn, count), spec.seeds)
-    study.specification = {**study.specification, "points": drawn + count}
 
 
 def _points_to_extend(session: Session, study: Study, extension: ExtendStudy) -> Sequence[int]:

@@ -127,7 +127,9 @@ class Specification(_Strict):
         | None
     ) = None
     changes: Annotated[dict[str, Any], Field(max_length=200, description="Fields to change in all runs.")] = {}
-    axes: Annotated[list[Axis], Field(max_length=20, description="What varies between runs, besides the seed.")] = []
+    axes: Annotated[
+        list[Axis], Field(max_length=20, description="Fields that vary between runs, besides the seed.")
+    ] = []
     seeds: Seeds = [1]
     until: Until | None = Field(
         default=None,

@@ -18,7 +18,7 @@ from arcadia_backend.database.scope import Role, Scope
 
 
 class Right(StrEnum):
-    """What a caller needs to get through a door. Queries then show only what the caller may see."""
+    """The right that a route requires. Queries then return only the rows that the caller may see."""
 
     # No sign-in: the sign-in itself, the program of the pages, and shared reports, whose link is the right.
     PUBLIC = "public"

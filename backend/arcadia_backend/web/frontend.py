@@ -112,7 +112,7 @@ HASHED_FILES = "/assets/"
 IMMUTABLE = "public, max-age=31536000, immutable"
 _SCRIPT = re.compile(rf"{HASHED_FILES}[\w.~-]+\.(js|css)")
 _TYPES = {"js": "text/javascript", "css": "text/css"}
-# The build writes a compressed copy of each large file beside it. Browsers accept Brotli only over HTTPS or locally.
+# The build writes a compressed copy next to each large file. Browsers accept Brotli only over HTTPS or locally.
 COPIES = {"br": ".br", "gzip": ".gz"}
 
 _NOT_BUILT = """<!doctype html><html lang="en"><title>Arcadia</title>

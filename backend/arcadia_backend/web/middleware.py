@@ -213,7 +213,12 @@ class LineRateLimit(logging.Filter):
         dropped = self._count(record)
         if dropped is None:
             return False
-        _shorten(record, dropped)
+        text = record.getMessage()
+        if record.msg in CLIENT_ERRORS and record.exc_info:
+            text = f"{text}: {record.exc_info[1]}"
+            record.exc_info = record.exc_text = None
+        text = text if len(text) <= MAX_LINE_LENGTH else f"{text[:MAX_LINE_LENGTH]}…"
+        record.msg, record.args = f"{text} ({dropped:,} similar lines were dropped)" if dropped else text, None
         return True
 
     def _count(self, record: logging.LogRecord) -> int | None:
@@ -228,15 +233,6 @@ class LineRateLimit(logging.Filter):
                 began, lines = now, 0
             self._seen[place] = (began, lines + 1)
             return dropped if lines < LINES_PER_MINUTE else None
-
-
-def _shorten(record: logging.LogRecord, dropped: int) -> None:
-    text = record.getMessage()
-    if record.msg in CLIENT_ERRORS and record.exc_info:
-        text = f"{text}: {record.exc_info[1]}"
-        record.exc_info = record.exc_text = None
-    text = text if len(text) <= MAX_LINE_LENGTH else f"{text[:MAX_LINE_LENGTH]}…"
-    record.msg, record.args = f"{text} ({dropped:,} similar lines were dropped)" if dropped else text, None
 
 
 def limit_log_lines() -> None:

@@ -1,4 +1,4 @@
-"""What requests show of their sender: tokens, addresses, clients. And the problems of requests that are not let in."""
+"""The sender of a request: token, address and client. And the problems of refused requests."""
 
 import hashlib
 import hmac

@@ -15,7 +15,7 @@ from arcadia_backend.logs import note_conflicts
 from arcadia_backend.metrics import service as metrics
 from arcadia_backend.provenance import store_provenance
 from arcadia_backend.replays.service import keep_replay
-from arcadia_backend.runs import queries
+from arcadia_backend.runs.start_steps import begin_step, end_step
 from arcadia_backend.runs.states import announce_run
 from arcadia_backend.worker_api.runs import RUNS
 from arcadia_workers.contract import events as ev
@@ -65,11 +65,7 @@ def _start(session: Session, run: Run, attempt: Attempt, event: ev.Started) -> N
     attempt.resumed_step = event.resumed_from or 0
     attempt.host, attempt.device = event.host[:255], event.device[:255]
     attempt.precision, attempt.seed = event.precision[:32], event.seed
-    if queries.has_trainer_steps(attempt):
-        run.state = "running"
-    else:
-        queries.end_step(run, attempt, attempt.started_at)
-        run.state, run.state_reason = "running", None
+    run.state = "running"
     run.started_at = run.started_at or attempt.started_at
     run.versions, run.command = event.versions, event.command
     run.step, run.frames = attempt.resumed_step, frames_at_step(session, run, attempt.resumed_step)
@@ -84,9 +80,9 @@ def _store_provenance(session: Session, _run: Run, attempt: Attempt, event: ev.P
 
 def _start_step(_session: Session, run: Run, attempt: Attempt, event: ev.StartStep) -> None:
     if event.name is None:
-        queries.end_step(run, attempt, to_datetime(event.time))
+        end_step(run, attempt, to_datetime(event.time))
     else:
-        queries.begin_step(run, attempt, event.name, to_datetime(event.time))
+        begin_step(run, attempt, event.name, to_datetime(event.time))
 
 
 def _log(session: Session, run: Run, attempt: Attempt, event: ev.Log) -> None:

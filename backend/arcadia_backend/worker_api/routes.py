@@ -29,7 +29,7 @@ from arcadia_workers.contract.worker_api import AttemptNumber, RunPath, Uploaded
 transfer_router = APIRouter(tags=["files"])
 
 Attempt = Annotated[AttemptNumber, Query()]
-# What a database stores as the size of a file. ARCADIA_MAX_FILE_BYTES limits files further.
+# The size of a file in the database. ARCADIA_MAX_FILE_BYTES limits files further.
 MAX_SIZE = 2**53
 Offset = Annotated[int, Query(ge=0, le=MAX_SIZE, description="Where the piece starts in the file.")]
 Size = Annotated[int, Query(ge=1, le=MAX_SIZE, description="Bytes of the whole file.")]
@@ -60,7 +60,7 @@ def _player_of_job(job_id: PathId, attempt: Attempt) -> FindMaker:
 
 @dataclass(frozen=True)
 class SentFile:
-    """What a worker says of a file that it sends."""
+    """Description of a file that a worker sends."""
 
     kind: FileKind
     path: RunPath

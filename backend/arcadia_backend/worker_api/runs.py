@@ -16,7 +16,7 @@ from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Attempt, Run, RunSubmission, Worker
 from arcadia_backend.errors import Conflict
 from arcadia_backend.logs import note
-from arcadia_backend.runs import queries
+from arcadia_backend.runs.start_steps import record_claim
 from arcadia_backend.runs.states import announce_run, queue_again, state_after_release
 from arcadia_backend.web.lookup import find_run
 from arcadia_backend.worker_api.attempts import (
@@ -113,7 +113,7 @@ _CLAIMED: dict[str, Any] = {
 def _begin(session: Session, settings: Settings, run: Run, worker: str) -> Claim:
     """Begin the attempt of a run that a worker has claimed."""
     attempt = Attempt(run_id=run.id, attempt=run.attempt, worker=worker)
-    queries.record_claim(run, attempt, utc_now())
+    record_claim(run, attempt, utc_now())
     session.add(attempt)
     note(session, run, f"Taken by worker {worker}, attempt {run.attempt}.")
     session.execute(
@@ -169,7 +169,7 @@ class RunAttempts(Attempts[Run]):
 
     def compare_outcome(self, session: Session, held: Run, ended: Release) -> None:
         attempt = _active_attempt(session, held)
-        # What the trainer reported counts more than that its worker lost it.
+        # The outcome that the trainer reported counts more than the loss of its worker.
         if ended.outcome in (attempt.outcome, "lost"):
             return
         reason = f" ({ended.message})" if ended.message else ""

@@ -90,7 +90,7 @@ UNUSED_FILES_INTERVAL = timedelta(minutes=10)
 ENDED_INTERVAL = timedelta(hours=1)
 
 
-class Sweeper:
+class Sweeper(BackgroundThread):
     """Thread of periodic tasks. Several backends may run one each, since each row is locked and checked again."""
 
     def __init__(
@@ -103,7 +103,7 @@ class Sweeper:
         self._database = database
         self._settings = settings
         self._doorbell = doorbell
-        self._thread = BackgroundThread("sweeper", settings.sweep_seconds, self.sweep)
+        super().__init__("sweeper", settings.sweep_seconds, self.sweep)
         self._silences = [SilenceDetector(kind.limit(settings), settings.sweep_seconds, clock) for kind in _KINDS]
         self._conditions = ConditionChecker(database, settings, clock)
         self._connected: set[str] = set()
@@ -111,14 +111,6 @@ class Sweeper:
         self._unused_files_checked: datetime | None = None
         self._ended_deleted: datetime | None = None
         self._failures = FailureLog(log)
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop the thread."""
-        self._thread.stop()
 
     def sweep(self) -> float:
         """Run every task once. A task that fails does not stop the others. Return the seconds until the next sweep."""

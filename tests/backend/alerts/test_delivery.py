@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
+from arcadia_backend.alerts.channels import SWITCHED_OFF
 from arcadia_backend.alerts.delivery import CLAIM, MAX_TRIES, AlertDeliverer, delay_after
-from arcadia_backend.alerts.routes import SWITCHED_OFF
 from tests.backend.alerts.conftest import Alerts, Receiver, seconds_until
 from tests.factories import Api, metrics, started
 from tests.server_process import Server

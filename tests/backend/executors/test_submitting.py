@@ -9,7 +9,7 @@ import pytest
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import ExecutorSettings, Run, RunSubmission
 from arcadia_backend.executors.executor import ExecutorError, SchedulerJob
-from arcadia_backend.executors.slurm_listings import read_jobs
+from arcadia_backend.executors.slurm import read_jobs
 from arcadia_backend.executors.submitting import RunBatch, waiting_batches
 from tests.factories import Api
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Base, Checkpoint, Evaluation, Job, Run
-from arcadia_backend.games.routes import load_games
+from arcadia_backend.games.overview import load_games
 from arcadia_backend.games.service import read_game
 from tests.backend.games.conftest import Scorer
 from tests.factories import Api, video

@@ -14,7 +14,7 @@ from arcadia_backend.accounts import tokens
 from arcadia_backend.app import create_app
 from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database
-from arcadia_backend.live_games import routes
+from arcadia_backend.live_games import sockets
 from arcadia_backend.live_games.stage import BEAT_SECONDS
 from arcadia_workers.contract.live import ALONE_SECONDS, NO_SUCH_GAME, STALE
 from tests.conftest import WORKER_TOKEN
@@ -115,7 +115,7 @@ def test_a_newer_checkpoint_is_sent_to_the_process(api: Api, client: TestClient,
 
 
 def test_a_chosen_checkpoint_is_kept(api: Api, client: TestClient, run: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routes, "CHECKPOINT_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(sockets, "CHECKPOINT_POLL_SECONDS", 0.01)
     (checkpoint,) = api.user.get(f"/api/v1/runs/{run}/checkpoints").json()
     number = ask(api, run, checkpoint=checkpoint["id"])["id"]
     assert api.claim_job()["parameters"] == {"follows": False}
@@ -190,7 +190,7 @@ def test_a_game_with_a_killed_process_restarts_with_a_reason(api: Api, client: T
 
 
 def test_a_game_without_viewers_ends(client: TestClient, game: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arcadia_backend.live_games.stages.BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("arcadia_backend.live_games.stage.BEAT_SECONDS", 0.05)
     assert ALONE_SECONDS > BEAT_SECONDS
     with playing(client, game) as player:
         with watching(client, game) as viewer:

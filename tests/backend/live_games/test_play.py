@@ -6,7 +6,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from arcadia_backend.live_games import stages
+from arcadia_backend.live_games import stage as stages
 from arcadia_workers.contract.live import NO_SUCH_GAME, WRONG_ORDER
 from tests.backend.futures.test_futures import read as read_futures
 from tests.backend.futures.test_futures import request as request_futures

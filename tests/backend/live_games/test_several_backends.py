@@ -28,7 +28,7 @@ REPOSITORY = Path(__file__).parents[3]
 # The part of a backend process that a viewer is connected to. It prints a line when it has received a picture.
 VIEWERS_BACKEND = """
 import asyncio, sys
-from arcadia_backend.live_games.stages import Stages
+from arcadia_backend.live_games.stage import Stages
 
 async def watch():
     with Stages(sys.argv[1]).on(int(sys.argv[2])) as stage, stage.watched() as viewer:

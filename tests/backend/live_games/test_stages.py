@@ -10,8 +10,8 @@ import pytest
 from redis.asyncio import Redis
 
 from arcadia_backend.live import channel
-from arcadia_backend.live_games import stages
-from arcadia_backend.live_games.stages import CHANNEL, Stages
+from arcadia_backend.live_games import stage as stages
+from arcadia_backend.live_games.stage import CHANNEL, Stages
 from tests.workers.redis_server import RedisServer
 from tests.workers.waiting import PATIENCE_SECONDS
 

@@ -9,8 +9,8 @@ from sqlalchemy import text
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import MAIN_ID
 from arcadia_backend.doorbell import Doorbell
-from arcadia_backend.runs import bulk, bulk_thread, service
-from arcadia_backend.runs.bulk_thread import BulkActionThread
+from arcadia_backend.runs import bulk, service
+from arcadia_backend.runs.bulk import BulkActionThread
 from tests.factories import Api
 
 
@@ -136,7 +136,7 @@ def test_an_action_continues_after_a_crash_and_counts_each_run_once(
 ) -> None:
     ids = stopped_runs(api, 5)
     began = start(api, "archive")
-    monkeypatch.setattr(bulk_thread, "BATCH_SIZE", 2)
+    monkeypatch.setattr(bulk, "BATCH_SIZE", 2)
     BulkActionThread(database, Doorbell("")).run_once()
     assert (read(api, began["id"])["done"], listed(api, archived=True)) == (2, ids[:2])
 
@@ -148,7 +148,7 @@ def test_an_action_continues_after_a_crash_and_counts_each_run_once(
 
     # The process ends after the runs of a batch have changed, and before its commit.
     with monkeypatch.context() as patched:
-        patched.setattr(bulk_thread, "_store", kill)
+        patched.setattr(bulk, "_store", kill)
         with pytest.raises(Killed):
             BulkActionThread(database, Doorbell("")).run_once()
     assert (read(api, began["id"])["done"], listed(api, archived=True)) == (2, ids[:2])
@@ -164,7 +164,7 @@ def test_a_cancelled_action_keeps_what_it_has_changed(
     api: Api, thread: BulkActionThread, apply: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = stopped_runs(api, 3)
-    monkeypatch.setattr(bulk_thread, "BATCH_SIZE", 1)
+    monkeypatch.setattr(bulk, "BATCH_SIZE", 1)
     began = start(api, "archive")
     thread.run_once()
     path = f"/api/v1/bulk-actions/{began['id']}"
@@ -309,7 +309,7 @@ def test_pages_get_one_notice_about_all_runs(
 ) -> None:
     stopped_runs(api, 3)
     notices: list[tuple[str, dict[str, Any]]] = []
-    for module in ("runs.bulk", "runs.bulk_thread", "runs.states"):
+    for module in ("runs.bulk", "runs.states"):
         monkeypatch.setattr(f"arcadia_backend.{module}.publish", lambda *notice: notices.append(notice))
     began = start(api, "archive")
     while thread.run_once():

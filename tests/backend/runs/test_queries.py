@@ -21,7 +21,8 @@ def test_training_time_excludes_pauses(api: Api) -> None:
 
 def test_run_at_its_last_step_is_finishing(api: Api) -> None:
     run_id, attempt = api.running()
-    for seq, step, left, reason in ((2, 999, 1.0, None), (3, 1_000, 0.6, "Finishing: the trainer saves")):
+    api.send(run_id, attempt, event(2, "start_step", 1, name=None)).raise_for_status()
+    for seq, step, left, reason in ((3, 999, 1.0, None), (4, 1_000, 0.6, "Finishing: the trainer saves")):
         reported = event(seq, "progress", step, total_steps=1_000, steps_per_second=10.0, seconds_left=left)
         api.send(run_id, attempt, reported).raise_for_status()
         run = api.run(run_id)

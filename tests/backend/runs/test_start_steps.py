@@ -42,14 +42,6 @@ def test_run_has_steps_until_its_first_update(api: Api) -> None:
     assert steps(api, run_id) == [(name, True) for name in [*names, "First update"]]
 
 
-def test_trainer_without_steps_has_only_the_state(api: Api) -> None:
-    run_id = api.launch()["id"]
-    attempt = api.claim()["attempt"]
-    api.send(run_id, attempt, started(1))
-    assert (api.run(run_id)["state"], reason(api, run_id)) == ("running", None)
-    assert all(ended for _, ended in steps(api, run_id))
-
-
 def test_resumed_attempt_has_its_own_steps(api: Api) -> None:
     run_id = api.launch()["id"]
     attempt = api.claim()["attempt"]

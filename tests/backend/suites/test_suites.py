@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arcadia_backend.suites.aggregates import estimated_median, optimality_gap
+from arcadia_backend.suites import estimated_median, optimality_gap
 from arcadia_workers.contract import published
 from arcadia_workers.contract.game_lists import GAME_LISTS
 from arcadia_workers.contract.games import ENVIRONMENTS

@@ -14,7 +14,7 @@ from arcadia_workers.contract.worker_api import JobDesired, JobKind, JobState, O
 
 
 class Job(Base):
-    """A short task that a worker does beside its training, for a run or for a person who plays."""
+    """A short task that a worker does while it trains, for a run or for a person who plays."""
 
     __tablename__ = "jobs"
     __table_args__ = (Index("ix_jobs_waiting", "state", "created_at"), {"sqlite_autoincrement": True})
@@ -60,7 +60,7 @@ class Job(Base):
 
 
 class JobResult(Base):
-    """What a kind of job makes, with its result when the job is done."""
+    """The product of a job of one kind, with its result when the job is done."""
 
     __abstract__ = True
 
@@ -71,7 +71,7 @@ class JobResult(Base):
 
 
 class CheckpointResult(JobResult):
-    """What a job makes of a checkpoint by a protocol. It copies what it needs, since checkpoints may be deleted."""
+    """The result of a job for a checkpoint and a protocol. It copies their data, since checkpoints may be deleted."""
 
     __abstract__ = True
 

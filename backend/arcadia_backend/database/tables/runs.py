@@ -38,7 +38,7 @@ class Run(Base):
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     name: Mapped[str] = mapped_column(String(200))
     origin: Mapped[RunOrigin] = mapped_column(default="trained", server_default="trained")
-    # What logged or imported it, such as TensorBoard.
+    # The program that logged or imported it, such as TensorBoard.
     origin_label: Mapped[str | None] = mapped_column(String(50))
     # The id by which a script resumes it.
     reported_key: Mapped[str | None] = mapped_column(String(64))
@@ -76,7 +76,7 @@ class Run(Base):
     requeues: Mapped[int] = mapped_column(default=0)
 
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
-    # When it last entered the queue. Empty for runs of an earlier version.
+    # When it last entered the queue. Empty for runs that were never in it.
     queued_at: Mapped[datetime | None] = mapped_column(default=utc_now)
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
@@ -191,7 +191,7 @@ class Attempt(Base):
     attempt: Mapped[int] = mapped_column(primary_key=True)
     worker: Mapped[str | None] = mapped_column(String(100))
     writer: Mapped[str | None] = mapped_column(String(64))
-    # A writer beside others, such as a forked process. Its end does not end the run.
+    # A secondary writer, such as a forked process. Its end does not end the run.
     joins: Mapped[bool] = mapped_column(default=False, server_default=false())
     # The kinds of problems with its events that its log mentions.
     problems: Mapped[list[str] | None]
@@ -205,7 +205,7 @@ class Attempt(Base):
     # Points of earlier attempts after this step are superseded. It is 0 if the trainer started over.
     resumed_step: Mapped[int | None] = mapped_column(BigInteger)
     last_seq: Mapped[int] = mapped_column(default=0)
-    # Events that were stored although their number was taken by other contents.
+    # Events stored despite a conflicting event with their number.
     conflicts: Mapped[int] = mapped_column(default=0, server_default="0")
     host: Mapped[str | None] = mapped_column(String(255))
     device: Mapped[str | None] = mapped_column(String(255))

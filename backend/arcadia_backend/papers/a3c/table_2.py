@@ -55,22 +55,18 @@ def speedups(session: Session, started: Sequence[StartedStudy]) -> dict[str, dic
     """Return speed-ups by method and number of processes, in games where all numbers of processes reached one score."""
     speedups: dict[str, dict[int, list[float]]] = {}
     for each in started:
-        for preset, by_threads in _climbs(session, each).items():
+        points = measured.measured_points(session, each)
+        ids = [run_id for point in points for run_id in point.finished_ids]
+        every = load_score_records(session, session.scalars(select(Run).where(Run.id.in_(ids))).all())
+        climbs: dict[str, dict[int, list[ScoreRecords]]] = {}
+        for point in points:
+            if point.finished_ids:
+                of = climbs.setdefault(str(point.values["preset"]), {})
+                of[point.values["num_actors"]] = [every[run_id] for run_id in point.finished_ids]
+        for preset, by_threads in climbs.items():
             for threads, ratio in _ratios(by_threads).items():
                 speedups.setdefault(method_of(preset), {}).setdefault(threads, []).append(ratio)
     return speedups
-
-
-def _climbs(session: Session, started: StartedStudy) -> dict[str, dict[int, list[ScoreRecords]]]:
-    points = measured.measured_points(session, started)
-    ids = [run_id for point in points for run_id in point.finished_ids]
-    every = load_score_records(session, session.scalars(select(Run).where(Run.id.in_(ids))).all())
-    climbs: dict[str, dict[int, list[ScoreRecords]]] = {}
-    for point in points:
-        if point.finished_ids:
-            of = climbs.setdefault(str(point.values["preset"]), {})
-            of[point.values["num_actors"]] = [every[run_id] for run_id in point.finished_ids]
-    return climbs
 
 
 def _ratios(by_threads: Mapping[int, Sequence[ScoreRecords]]) -> dict[int, float]:

@@ -21,7 +21,6 @@ from arcadia_backend.runs.expressions.nodes import (
     ME,
     SETTING_ALIASES,
     Column,
-    Condition,
     Expected,
     ExpressionError,
     InvalidExpression,
@@ -277,13 +276,6 @@ class CheckedExpression(BaseModel):
     completions: list[Completion]
 
 
-def read_filter(session: Session, text: str, now: datetime | None = None) -> Condition:
-    """Parse a filter. Raise ExpressionError if it is wrong, or names something that no run has."""
-    condition, parsed = parse_filter(text, now or utc_now())
-    require_known(session, parsed)
-    return condition
-
-
 def check(session: Session, text: str, kind: ExpressionKind, cursor: int | None) -> CheckedExpression:
     """Return whether an expression is right, and the completions at the cursor, which is at the end by default."""
     now, error = utc_now(), None
@@ -308,7 +300,9 @@ def check(session: Session, text: str, kind: ExpressionKind, cursor: int | None)
 def filter_sql(session: Session, text: str, field: str = "filter") -> ColumnElement[bool]:
     """Return a filter as SQL. Raise InvalidExpression if it is wrong."""
     try:
-        return Translator(session).condition(read_filter(session, text))
+        condition, parsed = parse_filter(text, utc_now())
+        require_known(session, parsed)
+        return Translator(session).condition(condition)
     except ExpressionError as error:
         raise InvalidExpression(field, error) from None
 

@@ -25,7 +25,7 @@ _WORD = re.compile(r"[^\s()\[\]{},\"'<>=!~;]+")
 _NAME = re.compile(r"[^\W\d][\w.]*")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'', re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-# What an error marks: a word, a quoted text or one character.
+# The text that an error marks: a word, a quoted text or one character.
 _TOKEN = re.compile(r"[\w.]+|[<>=!]+|.", re.DOTALL)
 
 

@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from arcadia_backend.database import engine
+from arcadia_backend.database import calculation
 from arcadia_backend.database.rights import beside_run
 from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import (
@@ -202,13 +202,12 @@ class Translator:
                 return self.metric(name, _STATISTICS[statistic], stored_number)
             case Column():
                 return self._column(value)
-        return self._calculated(value) if self._is_sqlite else self._combined(value)
-
-    def _calculated(self, value: nodes.Value) -> Sql:
-        """Translate a calculation for SQLite (backend/arcadia_backend/database/engine.py)."""
+        if not self._is_sqlite:
+            return self._combined(value)
+        # See backend/arcadia_backend/database/calculation.py.
         values: list[Sql] = []
         program = json.dumps([*self._steps(value, values)])
-        result: Sql = getattr(func, engine.NAME)(program, *values, type_=Double())
+        result: Sql = getattr(func, calculation.NAME)(program, *values, type_=Double())
         return result
 
     def _steps(self, value: nodes.Value, values: list[Sql]) -> Iterator[int | float | str]:
@@ -275,17 +274,13 @@ def _call(function: str, values: list[Sql]) -> Sql:
         below: Sql = literal(-1e-305, Double())
         return func.sqrt(func.nullif(_larger(first, below), below), type_=Double())
     for value in values[1:]:
-        first = _larger(first, value) if function == "max" else _smaller(first, value)
+        first = _larger(first, value) if function == "max" else func.float8smaller(first, value, type_=Double())
     return first
 
 
 def _larger(left: Sql, right: Sql) -> Sql:
     """Return the larger number, or null if one is null. GREATEST would ignore a null."""
     return func.float8larger(left, right, type_=Double())
-
-
-def _smaller(left: Sql, right: Sql) -> Sql:
-    return func.float8smaller(left, right, type_=Double())
 
 
 def stored_number(column: Any) -> Sql:
