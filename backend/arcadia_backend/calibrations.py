@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from pydantic import ConfigDict, Field
 from sqlalchemy import func, select
@@ -16,18 +16,18 @@ from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Calibration, Checkpoint, Job, Origin, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
+from arcadia_backend.job_routes import add_job_routes
 from arcadia_backend.jobs import (
     CheckpointJobFields,
     JobQueue,
-    JobType,
     checkpoint_job_fields,
+    document_job,
     find_with_job,
     read_queue,
 )
 from arcadia_backend.web.formats import attachment, csv_line
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, PathRun, find_run, refuse_without_agent
-from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.config.emulator import unfit_without_starts_because
 from arcadia_workers.contract.futures import (
     CalibrationDocument,
@@ -38,17 +38,12 @@ from arcadia_workers.contract.futures import (
 )
 from arcadia_workers.contract.jobs import CalibrationParameters
 from arcadia_workers.contract.protocols import PROTOCOLS
-from arcadia_workers.contract.values import Seed, ShortText
 
 
-class CalibrationRequest(CalibrationOptions):
+class CalibrationRequest(CalibrationParameters):
     """Request to compare the critic of a checkpoint with simulated futures."""
 
     checkpoint: CheckpointChoice = "newest"
-    protocol: ShortText | None = Field(
-        default=None, description="Protocol of the episodes, for example no-op-5min. Default: the run's protocol."
-    )
-    seed: Seed = Field(default=1, description="The same seed gives the same episodes and futures.")
 
 
 class RunCalibration(CheckpointJobFields):
@@ -145,10 +140,6 @@ def _bounds(regret: LossBounds | None) -> tuple[float | None, float | None]:
     return (regret.at_least, regret.at_most) if regret else (None, None)
 
 
-# Limit unfinished calibrations of a run.
-MAX_UNFINISHED = 20
-
-
 def request_calibration(session: Session, run: Run, request: CalibrationRequest) -> Calibration:
     """Queue the requested calibration. The caller has locked the run, so the checkpoint is not pruned."""
     refuse_without_agent(run, "calibrate the critic of")
@@ -156,9 +147,8 @@ def request_calibration(session: Session, run: Run, request: CalibrationRequest)
     if (reason := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=reason))
     checkpoint = find_chosen(session, run, request.checkpoint)
-    jobs.check_room(session, run, "calibration", MAX_UNFINISHED, "unfinished calibrations")
-    options = request.model_dump(include=set(CalibrationOptions.model_fields))
-    parameters = CalibrationParameters(**options, protocol=protocol, seed=request.seed)
+    jobs.check_room(session, run, "calibration")
+    parameters = CalibrationParameters(**request.model_dump(exclude={"checkpoint", "protocol"}), protocol=protocol)
     return add_calibration(session, run, checkpoint, parameters, "asked")
 
 
@@ -166,11 +156,9 @@ def add_calibration(
     session: Session, run: Run, checkpoint: Checkpoint, parameters: CalibrationParameters, origin: Origin
 ) -> Calibration:
     """Create a calibration and queue its job. The job finds out how many decisions it judges."""
-    job = jobs.enqueue(session, run, checkpoint, "calibration", parameters.model_dump(mode="json"), total=0)
+    job = jobs.enqueue(session, run, checkpoint, "calibration", parameters, total=0)
     calibration = Calibration(
         **jobs.checkpoint_columns(job, run, checkpoint),
-        protocol=parameters.protocol,
-        seed=parameters.seed,
         origin=origin,
         options=parameters.model_dump(mode="json", include=set(CalibrationOptions.model_fields)),
     )
@@ -182,6 +170,18 @@ def add_calibration(
 def find_calibration(session: Session, calibration_id: int, *, lock: bool = False) -> tuple[Calibration, Job]:
     """Return a calibration and its job. Raise NotFound if it does not exist. With `lock`, lock its run first."""
     return find_with_job(session, Calibration, calibration_id, lock=lock)
+
+
+def cancel_calibration(session: Session, calibration: Calibration, job: Job) -> None:
+    """Cancel a calibration."""
+    jobs.cancel(session, job)
+    catch_up_schedule(session, find_run(session, calibration.run_id))
+
+
+def delete_calibration(session: Session, calibration: Calibration, job: Job) -> None:
+    """Delete a calibration."""
+    jobs.remove(session, job)
+    catch_up_schedule(session, find_run(session, calibration.run_id))
 
 
 def list_finished_calibrations(
@@ -208,17 +208,7 @@ def read_errors(calibration: Calibration) -> CalibrationErrors | None:
     )
 
 
-def advance(_session: Session, job: Job, event: ev.Advanced) -> None:
-    """Store the progress of a calibration, which finds out how many decisions it judges."""
-    job.done, job.total = event.done, event.total
-
-
-JOB = JobType(
-    "calibration",
-    {ev.Advanced: advance, ev.CalibrationEvent: jobs.store_document(Calibration)},
-    jobs.has_document(Calibration),
-    jobs.discard_document(Calibration),
-)
+JOB = document_job("calibration", Calibration)
 
 
 def load_calibrations(session: Session, run: Run) -> list[RunCalibration]:
@@ -283,7 +273,17 @@ def _last_scheduled(session: Session, run: Run) -> int:
 
 
 router = APIRouter(tags=["evaluations"])
-WAIT = jobs.wait_for("calibration_id", lambda session, number: find_calibration(session, number)[1])
+add_job_routes(
+    router,
+    "calibration",
+    CalibrationWithDocument,
+    find_calibration,
+    with_document,
+    cancel=cancel_calibration,
+    cancel_text="Cancel a queued or running calibration.",
+    delete=delete_calibration,
+    delete_text="Permanently delete a calibration. A running one is stopped. Its checkpoint stays.",
+)
 
 
 @router.post("/runs/{run_id}/calibrations", status_code=201)
@@ -304,34 +304,6 @@ def list_calibrations(db: Db, run: PathRun) -> list[RunCalibration]:
     """List the calibrations of a run without their judged decisions, newest first."""
     with db.read() as session:
         return load_calibrations(session, run)
-
-
-@router.get("/calibrations/{calibration_id}", dependencies=[WAIT])
-def read_calibration(db: Db, calibration_id: PathId) -> CalibrationWithDocument:
-    """Return a calibration with its judged decisions, immediately or once it has ended."""
-    with db.read() as session:
-        return with_document(session, *find_calibration(session, calibration_id))
-
-
-@router.post("/calibrations/{calibration_id}/cancel")
-def cancel_calibration(db: Db, calibration_id: PathId) -> CalibrationWithDocument:
-    """Cancel a queued or running calibration."""
-    with db.write() as session:
-        calibration, job = find_calibration(session, calibration_id, lock=True)
-        jobs.cancel(session, job)
-        catch_up_schedule(session, find_run(session, calibration.run_id))
-        return with_document(session, calibration, job)
-
-
-@router.delete("/calibrations/{calibration_id}", status_code=204)
-def delete_calibration(db: Db, calibration_id: PathId) -> Response:
-    """Permanently delete a calibration. A running one is stopped. Its checkpoint stays."""
-    with db.write() as session:
-        calibration, job = find_calibration(session, calibration_id, lock=True)
-        run = find_run(session, calibration.run_id)
-        jobs.remove(session, job)
-        catch_up_schedule(session, run)
-    return Response(status_code=204)
 
 
 @router.get("/export/calibrations/{calibration_id}.csv", response_class=StreamingResponse)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, defer
@@ -17,7 +17,8 @@ from arcadia_backend.database.tables import Checkpoint, File, Job, Replay, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
 from arcadia_backend.files.service import Maker, find_reported
-from arcadia_backend.jobs import JobFields, JobType, find_with_job, job_fields, read_queue, row_of_job, to_stored
+from arcadia_backend.job_routes import add_job_routes
+from arcadia_backend.jobs import JobFields, document_job, find_with_job, job_fields, read_queue, row_of_job, to_stored
 from arcadia_backend.projects.service import require_editor
 from arcadia_backend.replays.players import action_set, check_decision, find_player, read_track
 from arcadia_backend.replays.service import find_replay
@@ -82,9 +83,7 @@ class Futures(FuturesSummary):
     document: FuturesDocument | None = Field(description="The result. Null until they are done.")
 
 
-# Limit per run whose agent acts.
-MAX_WAITING_JOBS = 10
-# Limit per replay.
+# Limit futures per replay.
 MAX_KEPT = 200
 # The numbers of a result that summaries have.
 NO_NUMBERS = {"value": None, "mean": None, "interval": None}
@@ -118,7 +117,7 @@ def request(session: Session, replay_id: int, wanted: SimulateFutures) -> tuple[
         actions=track.columns["action"][: options.decision].tolist(),
     )
     total = options.work(len(track.head.action_names))
-    job = jobs.enqueue(session, acting_run, checkpoint, "futures", parameters.model_dump(mode="json"), total)
+    job = jobs.enqueue(session, acting_run, checkpoint, "futures", parameters, total)
     futures = tables.Futures(replay_id=replay.id, job_id=job.id, options=options.model_dump(mode="json"))
     session.add(futures)
     session.flush()
@@ -199,12 +198,7 @@ def store(session: Session, job: Job, event: ev.FuturesEvent) -> None:
     row_of_job(session, tables.Futures, job).document = to_stored(event.document)
 
 
-JOB = JobType(
-    "futures",
-    {ev.Advanced: jobs.advance, ev.FuturesEvent: store},
-    jobs.has_document(tables.Futures),
-    jobs.discard_document(tables.Futures),
-)
+JOB = document_job("futures", tables.Futures, store=store)
 
 
 def _check(track: Track, run: Run, acting_run: Run, wanted: SimulateFutures) -> None:
@@ -229,14 +223,22 @@ def _check(track: Track, run: Run, acting_run: Run, wanted: SimulateFutures) -> 
 
 
 def _check_room(session: Session, replay: Replay, run: Run) -> None:
-    jobs.check_room(session, run, "futures", MAX_WAITING_JOBS, "simulations")
+    jobs.check_room(session, run, "futures")
     kept = session.scalar(select(func.count(tables.Futures.id)).where(tables.Futures.replay_id == replay.id)) or 0
     if kept >= MAX_KEPT:
         raise Conflict(f"Replay {replay.id} has {MAX_KEPT} futures, which is the limit. Delete some first.")
 
 
 router = APIRouter(tags=["files"])
-WAIT = jobs.wait_for("futures_id", lambda session, number: find(session, number)[1])
+add_job_routes(
+    router,
+    "futures",
+    Futures,
+    find,
+    to_schema,
+    cancel=None,
+    delete_text="Delete futures. A simulation in progress is canceled.",
+)
 
 
 @router.post("/replays/{replay_id}/futures", status_code=201)
@@ -253,18 +255,3 @@ def list_futures(db: Db, replay_id: PathId) -> list[FuturesSummary]:
     """List the futures of a replay without their results, newest first."""
     with db.read() as session:
         return load_futures(session, find_replay(session, replay_id))
-
-
-@router.get("/futures/{futures_id}", dependencies=[WAIT])
-def read_futures(db: Db, futures_id: PathId) -> Futures:
-    """Return futures, immediately or once their simulation has ended."""
-    with db.read() as session:
-        return to_schema(session, *find(session, futures_id))
-
-
-@router.delete("/futures/{futures_id}", status_code=204)
-def delete_futures(db: Db, futures_id: PathId) -> Response:
-    """Delete futures. A simulation in progress is canceled."""
-    with db.write() as session:
-        jobs.remove(session, find(session, futures_id, lock=True)[1])
-    return Response(status_code=204)

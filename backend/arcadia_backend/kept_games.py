@@ -90,7 +90,7 @@ def keep(session: Session, job: Job, event: ev.GameKept) -> None:
         score=event.score,
         skipped=continued.frames if continued else 0,
         repeat_action_probability=PROTOCOLS[origin.protocol].repeat_action_probability if origin else 0.0,
-    ).model_dump(mode="json", exclude_defaults=True)
+    )
     film = jobs.enqueue(session, None, None, "film", which, event.played, project_id)
     session.add(
         tables.KeptGame(
@@ -98,7 +98,7 @@ def keep(session: Session, job: Job, event: ev.GameKept) -> None:
             env=env,
             job_id=film.id,
             seed=event.seed,
-            actions=which["actions"],
+            actions=film.parameters["actions"],
             frames=event.played,
             score=event.score,
             ended=event.ended,
@@ -251,7 +251,7 @@ def _continued(kept: tables.KeptGame) -> ContinuedGame | None:
 
 
 PLAY_JOB = JobType("play", {ev.GameKept: keep})
-FILM_JOB = JobType("film", {ev.Advanced: jobs.advance, ev.Film: keep_film}, has_film, discard_film)
+FILM_JOB = JobType("film", {ev.Film: keep_film}, has_film, discard_film)
 router = APIRouter(tags=["live"])
 
 

@@ -18,11 +18,12 @@ from sqlalchemy.sql.elements import NamedColumn
 from arcadia_backend.archives.format import GUARDS, Archive, BadArchive
 from arcadia_backend.database import tables
 from arcadia_backend.metrics.points import MetricClock
+from arcadia_workers.contract.jobs import JOB_KINDS
 from arcadia_workers.contract.values import LARGEST, LARGEST_SMALL, NO_BOOLEAN, storable
 
 MAX_TEXT = 50_000_000
 # Jobs whose results are in an archive.
-JOB_KINDS = ("evaluation", "recording", "saliency", "calibration", "futures", "review", "practice")
+ARCHIVED_JOBS = tuple(each.kind for each in JOB_KINDS.values() if each.is_archived)
 
 
 @dataclass(frozen=True, eq=False)

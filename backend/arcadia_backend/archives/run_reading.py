@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.aliases import is_name
 from arcadia_backend.archives import rows as tables_of
 from arcadia_backend.archives.format import GUARDS, Archive, ArchivedRun, BadArchive, file_of, points_of, rows_of
-from arcadia_backend.archives.rows import JOB_KINDS, RowTable, read_lines, read_row, read_rows
+from arcadia_backend.archives.rows import ARCHIVED_JOBS, RowTable, read_lines, read_row, read_rows
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables import StartSet
@@ -225,7 +225,7 @@ class RunReader:
         if values["checkpoint_id"] is not None:
             self._checkpoints_of_jobs[number] = values["checkpoint_id"]
             values["checkpoint_id"] = None
-        if values["kind"] not in JOB_KINDS:
+        if values["kind"] not in ARCHIVED_JOBS:
             raise BadArchive(f"Job {number} is of the kind {values['kind']}, which belongs to no run.")
         if values["state"] in ("queued", "running"):
             values |= {"state": "cancelled", "finished_at": utc_now()}

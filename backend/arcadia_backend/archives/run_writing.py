@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, undefer
 from arcadia_backend.aliases import current_changes
 from arcadia_backend.archives import rows as tables_of
 from arcadia_backend.archives.format import FilesChoice, file_of, points_of, rows_of
-from arcadia_backend.archives.rows import JOB_KINDS, RowTable, to_line
+from arcadia_backend.archives.rows import ARCHIVED_JOBS, RowTable, to_line
 from arcadia_backend.database import tables
 from arcadia_backend.metrics.export import iterate_points, list_segments, list_series
 from arcadia_backend.metrics.points import POINT, MetricClock
@@ -151,7 +151,7 @@ def _of(model: Any, run_id: int) -> Select[Any]:
 def _jobs(run_id: int) -> Select[Any]:
     """Return the jobs to include. In futures of a replay of another run, the agent of this run only acted."""
     others = select(tables.Futures.job_id).join(tables.Replay).where(tables.Replay.run_id != run_id)
-    return _of(tables.Job, run_id).where(tables.Job.kind.in_(JOB_KINDS), tables.Job.id.not_in(others))
+    return _of(tables.Job, run_id).where(tables.Job.kind.in_(ARCHIVED_JOBS), tables.Job.id.not_in(others))
 
 
 def _job_ids(run_id: int) -> Select[Any]:

@@ -18,7 +18,8 @@ from arcadia_backend.web.lookup import find_job
 from arcadia_backend.worker_api.attempts import Attempts, claim_first, offer, read_installation_id
 from arcadia_backend.workers import can_be_done_by, fits_job_slots
 from arcadia_workers.contract import events as ev
-from arcadia_workers.contract.worker_api import EventBatch, JobClaim, JobKind, Outcome, Release
+from arcadia_workers.contract.jobs import JobKind
+from arcadia_workers.contract.worker_api import EventBatch, JobClaim, Outcome, Release
 
 
 def claim(session: Session, settings: Settings, worker: str) -> JobClaim | None:
@@ -134,6 +135,10 @@ def _log(_session: Session, job: Job, event: ev.Log) -> None:
         job.message = event.message
 
 
+def _advance(_session: Session, job: Job, event: ev.Advanced) -> None:
+    job.done, job.total = min(event.done, event.total), event.total
+
+
 def _end(_session: Session, job: Job, event: ev.Stopped | ev.Finished | ev.Failed) -> None:
     """Store how the process ended. The job changes state when its worker releases it or falls silent."""
     job.outcome = event.kind
@@ -161,6 +166,7 @@ JOB_TYPES: dict[JobKind, JobType] = {
 _COMMON_HANDLERS: Handlers = {
     ev.Started: _start,
     ev.Log: _log,
+    ev.Advanced: _advance,
     ev.Stopped: _end,
     ev.Finished: _end,
     ev.Failed: _end,
