@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeVar
 
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
@@ -143,10 +144,11 @@ Handlers = dict[type[ev.Event], Callable[[Session, Job, Any], None]]
 class JobType:
     """How the results of a kind of job are stored from its events, checked for, and discarded with an earlier attempt.
 
-    Each module of a kind has one, and backend/arcadia_backend/worker_api/jobs.py lists them.
+    `router` has the routes of the kind.
     """
 
     kind: JobKind
+    router: APIRouter | None = None
     handlers: Handlers = field(default_factory=dict)
     has_result: Callable[[Session, Job], bool] = lambda _session, _job: True
     discard: Callable[[Session, Job], None] = lambda _session, _job: None
@@ -155,6 +157,7 @@ class JobType:
 def document_job(
     kind: JobKind,
     table: type[JobResult],
+    router: APIRouter,
     *,
     store: Callable[[Session, Job, Any], None] | None = None,
     discard: Callable[[Session, Job], None] | None = None,
@@ -172,7 +175,7 @@ def document_job(
         row_of_job(session, table, job).document = None
 
     handlers: Handlers = {result: store or store_document} if result else {}
-    return JobType(kind, handlers, has_document(table), discard or discard_document)
+    return JobType(kind, router, handlers, has_document(table), discard or discard_document)
 
 
 def has_document(table: type[JobResult]) -> Callable[[Session, Job], bool]:

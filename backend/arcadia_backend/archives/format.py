@@ -12,7 +12,6 @@ from pydantic import AwareDatetime, BaseModel, Field, StringConstraints, Validat
 from sqlalchemy import select, text
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from arcadia_backend import calibrations, futures, reviews
 from arcadia_backend.checkpoints.service import evaluation_scores
 from arcadia_backend.database.tables import (
     ArchiveImport,
@@ -28,9 +27,10 @@ from arcadia_backend.database.tables import (
     StudyImport,
 )
 from arcadia_backend.errors import Problem
-from arcadia_backend.evaluations.service import list_by_step, with_episodes
 from arcadia_backend.files.storage import BLOCK_BYTES
 from arcadia_backend.files.zip_files import ZipGuards
+from arcadia_backend.job_kinds import calibrations, futures, reviews
+from arcadia_backend.job_kinds.evaluations.service import list_by_step, with_episodes
 from arcadia_backend.provenance import load_provenance
 from arcadia_backend.replays.players import with_actions
 from arcadia_backend.replays.service import list_replays

@@ -19,6 +19,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables import StartSet
 from arcadia_backend.files.routes import MEDIA_TYPES
 from arcadia_backend.files.service import new_stored_path
+from arcadia_backend.job_kinds.start_sets import build_start_set
 from arcadia_backend.jobs import to_stored
 from arcadia_backend.logs import note
 from arcadia_backend.metrics.export import SeriesRestorer
@@ -28,7 +29,6 @@ from arcadia_backend.metrics.service import MAX_SERIES
 from arcadia_backend.projects.service import resolve_or_create
 from arcadia_backend.provenance import store_document
 from arcadia_backend.runs.states import announce_run
-from arcadia_backend.start_sets import build_start_set
 from arcadia_workers.contract.archives import ArchiveError, read_header
 from arcadia_workers.contract.config import CONFIGURATIONS
 from arcadia_workers.contract.games import ENVIRONMENTS

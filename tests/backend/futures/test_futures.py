@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from arcadia_backend import futures
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Database
+from arcadia_backend.job_kinds import futures
 from arcadia_workers.contract.futures import ActionFutures, Future, FuturesDocument, FuturesVideo, MeanReturn
 from arcadia_workers.contract.protocols.document import SAMPLED
 from tests.backend.test_saliency import PONG, WEIGHTS, made_track, replay

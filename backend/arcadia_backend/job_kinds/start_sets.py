@@ -22,7 +22,7 @@ from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Evaluation, Job, Replay
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
-from arcadia_backend.job_routes import wait_for
+from arcadia_backend.job_kinds.result_routes import wait_for
 from arcadia_backend.jobs import UNFINISHED, JobFields, JobType, job_fields, read_queue
 from arcadia_backend.live.notices import Topic
 from arcadia_backend.projects.service import MayEdit, ProjectName, Projects, in_projects, resolve
@@ -305,9 +305,9 @@ def _source(replay: Replay, track: Track, wanted: SaveStartPoints) -> str:
     )
 
 
-# An evaluation may already use the set of an earlier attempt, which has the same points, so it is not discarded.
-JOB = JobType("start_points", {ev.StartPointsEvent: keep}, has_result)
 router = APIRouter(tags=["evaluations"])
+# An evaluation may already use the set of an earlier attempt, which has the same points, so it is not discarded.
+JOB = JobType("start_points", router, {ev.StartPointsEvent: keep}, has_result)
 WAIT = wait_for("saving_id", in_progress)
 
 

@@ -16,7 +16,7 @@ from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Calibration, Checkpoint, Job, Origin, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
-from arcadia_backend.job_routes import add_job_routes
+from arcadia_backend.job_kinds.result_routes import add_job_routes
 from arcadia_backend.jobs import (
     CheckpointJobFields,
     JobQueue,
@@ -208,9 +208,6 @@ def read_errors(calibration: Calibration) -> CalibrationErrors | None:
     )
 
 
-JOB = document_job("calibration", Calibration)
-
-
 def load_calibrations(session: Session, run: Run) -> list[RunCalibration]:
     """Return all calibrations of a run, newest first."""
     query = select(Calibration, Job).join(Job, Job.id == Calibration.job_id).where(Calibration.run_id == run.id)
@@ -273,6 +270,7 @@ def _last_scheduled(session: Session, run: Run) -> int:
 
 
 router = APIRouter(tags=["evaluations"])
+JOB = document_job("calibration", Calibration, router)
 add_job_routes(
     router,
     "calibration",

@@ -17,7 +17,7 @@ from arcadia_backend.database.tables import Checkpoint, File, Job, Replay, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
 from arcadia_backend.files.service import Maker, find_reported
-from arcadia_backend.job_routes import add_job_routes
+from arcadia_backend.job_kinds.result_routes import add_job_routes
 from arcadia_backend.jobs import JobFields, document_job, find_with_job, job_fields, read_queue, row_of_job, to_stored
 from arcadia_backend.projects.service import require_editor
 from arcadia_backend.replays.players import action_set, check_decision, find_player, read_track
@@ -198,9 +198,6 @@ def store(session: Session, job: Job, event: ev.FuturesEvent) -> None:
     row_of_job(session, tables.Futures, job).document = to_stored(event.document)
 
 
-JOB = document_job("futures", tables.Futures, store=store)
-
-
 def _check(track: Track, run: Run, acting_run: Run, wanted: SimulateFutures) -> None:
     names = track.head.action_names
     check_decision(track, wanted.decision)
@@ -230,6 +227,7 @@ def _check_room(session: Session, replay: Replay, run: Run) -> None:
 
 
 router = APIRouter(tags=["files"])
+JOB = document_job("futures", tables.Futures, router, store=store)
 add_job_routes(
     router,
     "futures",

@@ -18,7 +18,7 @@ from arcadia_backend.checkpoints.service import (
 )
 from arcadia_backend.database.tables import Checkpoint, Evaluation, EvaluationEpisode, Job, Origin, Run, StartSet
 from arcadia_backend.errors import FieldError, Invalid, NotFound
-from arcadia_backend.evaluations.schemas import (
+from arcadia_backend.job_kinds.evaluations.schemas import (
     EvaluationPage,
     EvaluationRequest,
     EvaluationWithEpisodes,
@@ -26,19 +26,17 @@ from arcadia_backend.evaluations.schemas import (
     ScoredEpisode,
     UsedStarts,
 )
+from arcadia_backend.job_kinds.recordings import record_scheduled
+from arcadia_backend.job_kinds.start_sets import find_start_set, load_start_sets, to_reference
 from arcadia_backend.jobs import (
     JobQueue,
-    JobType,
     checkpoint_columns,
     checkpoint_job_fields,
     find_with_job,
-    has_document,
     read_queue,
     row_of_job,
     to_stored,
 )
-from arcadia_backend.recordings import record_scheduled
-from arcadia_backend.start_sets import find_start_set, load_start_sets, to_reference
 from arcadia_backend.web.lookup import find_run, refuse_without_agent
 from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.config.emulator import acting_unfit_because, unfit_because
@@ -239,12 +237,6 @@ def _delete_episodes(session: Session, evaluation: Evaluation) -> None:
     session.execute(delete(EvaluationEpisode).where(EvaluationEpisode.evaluation_id == evaluation.id))
 
 
-JOB = JobType(
-    "evaluation",
-    {ev.EvaluatedEpisode: store_episode, ev.EvaluationEvent: store_result},
-    has_document(Evaluation),
-    discard_result,
-)
 RESULT_FIELDS = (
     "mean",
     "median",

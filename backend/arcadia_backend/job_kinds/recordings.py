@@ -14,7 +14,7 @@ from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Checkpoint, Evaluation, Job, Replay, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import FieldError, Invalid
-from arcadia_backend.job_routes import add_job_routes
+from arcadia_backend.job_kinds.result_routes import add_job_routes
 from arcadia_backend.jobs import JobFields, JobType, job_fields, read_queue
 from arcadia_backend.replays.service import discard_recording, has_recording, keep_recording
 from arcadia_backend.web.idempotency import Idempotent
@@ -117,8 +117,8 @@ def load_recordings(session: Session, run: Run) -> list[Recording]:
     return to_schemas(session, session.scalars(query).all())
 
 
-JOB = JobType("recording", {ev.ReplayEvent: keep_recording}, has_recording, discard_recording)
 router = APIRouter(tags=["files"])
+JOB = JobType("recording", router, {ev.ReplayEvent: keep_recording}, has_recording, discard_recording)
 add_job_routes(
     router,
     "recording",

@@ -2,16 +2,19 @@
 
 from fastapi import APIRouter
 
-from arcadia_backend import reviews
 from arcadia_backend.database.engine import Db
 from arcadia_backend.doorbell import Bell
-from arcadia_backend.job_routes import add_job_routes
-from arcadia_backend.practices import queries, schemas, service
+from arcadia_backend.job_kinds import reviews
+from arcadia_backend.job_kinds.practices import queries, schemas, service
+from arcadia_backend.job_kinds.result_routes import add_job_routes
+from arcadia_backend.jobs import JobType
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId
+from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.practice import PracticeOptions
 
 router = APIRouter(tags=["files"])
+JOB = JobType("practice", router, {ev.PracticeEvent: service.store_result}, service.has_result)
 add_job_routes(
     router,
     "practice",

@@ -9,16 +9,18 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend.checkpoints.service import usual_acting_of, usual_protocol_of
 from arcadia_backend.database.engine import Db
-from arcadia_backend.database.tables import Run
+from arcadia_backend.database.tables import Evaluation, Run
 from arcadia_backend.doorbell import Bell
-from arcadia_backend.evaluations import schemas, service
-from arcadia_backend.evaluations.schemas import episode_lines, evaluation_lines
-from arcadia_backend.evaluations.service import missing_start_sets
-from arcadia_backend.job_routes import add_job_routes
-from arcadia_backend.start_sets import StartSet, load_start_sets, to_schema
+from arcadia_backend.job_kinds.evaluations import schemas, service
+from arcadia_backend.job_kinds.evaluations.schemas import episode_lines, evaluation_lines
+from arcadia_backend.job_kinds.evaluations.service import missing_start_sets
+from arcadia_backend.job_kinds.result_routes import add_job_routes
+from arcadia_backend.job_kinds.start_sets import StartSet, load_start_sets, to_schema
+from arcadia_backend.jobs import JobType, has_document
 from arcadia_backend.web.formats import attachment
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, PathRun, find_run, refuse_without_agent
+from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.config.emulator import acting_unfit_because, unfit_because
 from arcadia_workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from arcadia_workers.contract.protocols.document import EPSILON_GREEDY, Acting, ActingName
@@ -89,6 +91,13 @@ def _protocol(session: Session, env: str, protocol: EvaluationProtocol) -> Proto
 
 
 router = APIRouter(tags=["evaluations"])
+JOB = JobType(
+    "evaluation",
+    router,
+    {ev.EvaluatedEpisode: service.store_episode, ev.EvaluationEvent: service.store_result},
+    has_document(Evaluation),
+    service.discard_result,
+)
 add_job_routes(
     router,
     "evaluation",

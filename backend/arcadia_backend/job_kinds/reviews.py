@@ -7,14 +7,15 @@ from pydantic import ConfigDict, Field
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from arcadia_backend import jobs, kept_games
+from arcadia_backend import jobs
 from arcadia_backend.checkpoints.availability import CheckpointChoice, find_chosen
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Checkpoint, Job, Replay, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
-from arcadia_backend.job_routes import add_job_routes
+from arcadia_backend.job_kinds import kept_games
+from arcadia_backend.job_kinds.result_routes import add_job_routes
 from arcadia_backend.jobs import JobFields, document_job, find_with_job, job_fields, read_queue, row_of_job
 from arcadia_backend.projects.service import require_editor
 from arcadia_backend.replays.players import find_player, read_track
@@ -193,8 +194,8 @@ def _continue(session: Session, job: Job) -> None:
     job.parameters = job.parameters | {"known": row_of_job(session, tables.Review, job).document}
 
 
-JOB = document_job("review", tables.Review, discard=_continue)
 router = APIRouter(tags=["files"])
+JOB = document_job("review", tables.Review, router, discard=_continue)
 add_job_routes(
     router,
     "review",

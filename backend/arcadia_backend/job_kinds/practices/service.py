@@ -9,7 +9,7 @@ from typing import Literal
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from arcadia_backend import jobs, reviews
+from arcadia_backend import jobs
 from arcadia_backend.accounts import audit
 from arcadia_backend.accounts.roles import present_scope
 from arcadia_backend.checkpoints.availability import find_chosen
@@ -17,9 +17,8 @@ from arcadia_backend.database import tables
 from arcadia_backend.database.scope import acting_as, current
 from arcadia_backend.database.tables import Job, Replay, Run
 from arcadia_backend.errors import Conflict, FieldError, Invalid, Problem
-from arcadia_backend.jobs import JobType, row_of_job
-from arcadia_backend.metrics.points import training_seconds
-from arcadia_backend.practices.queries import (
+from arcadia_backend.job_kinds import reviews
+from arcadia_backend.job_kinds.practices.queries import (
     arms_of,
     before_of,
     find,
@@ -32,6 +31,8 @@ from arcadia_backend.practices.queries import (
     to_sentence,
     why_unusable,
 )
+from arcadia_backend.jobs import row_of_job
+from arcadia_backend.metrics.points import training_seconds
 from arcadia_backend.replays.players import find_player, read_track
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.runs import service as runs
@@ -249,7 +250,8 @@ def _act(session: Session, practice: tables.Practice, action: Literal["pause", "
     return bool(unended)
 
 
-def _store(session: Session, job: Job, event: ev.PracticeEvent) -> None:
+def store_result(session: Session, job: Job, event: ev.PracticeEvent) -> None:
+    """Store the plan of a practice, or what one of its agents does."""
     practice = row_of_job(session, tables.Practice, job)
     if event.plan is not None:
         practice.plan = {"plan": jobs.to_stored(event.plan), "before": jobs.to_stored(event.measured)}
@@ -260,15 +262,13 @@ def _store(session: Session, job: Job, event: ev.PracticeEvent) -> None:
     practice.document = jobs.to_stored(event.document) if event.document else None
 
 
-def _has_result(session: Session, job: Job) -> bool:
+def has_result(session: Session, job: Job) -> bool:
+    """Return True if a job has reported its plan or its measurement."""
     practice = row_of_job(session, tables.Practice, job)
     if job.parameters["plan"] is None:
         return practice.plan is not None
     known: list[dict[str, object]] = job.parameters["arms"]
     return practice.arms != known
-
-
-JOB = JobType("practice", {ev.PracticeEvent: _store}, _has_result)
 
 
 def delete(session: Session, practice: tables.Practice, job: Job) -> None:

@@ -17,7 +17,7 @@ from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import NotFound
 from arcadia_backend.files.service import Maker, find_reported
 from arcadia_backend.files.storage import stored_path
-from arcadia_backend.job_routes import wait_for
+from arcadia_backend.job_kinds.result_routes import wait_for
 from arcadia_backend.jobs import JobFields, JobType, job_fields, read_queue
 from arcadia_backend.replays.players import find_player, read_track, refuse, why_no_saliency
 from arcadia_backend.replays.service import find_replay, prune_replays
@@ -148,9 +148,9 @@ def _file(session: Session, job: Job) -> File | None:
     return session.scalar(query)
 
 
-# An earlier attempt has left only its file, which the claim deletes.
-JOB = JobType("saliency", {ev.SaliencyEvent: keep}, has_arrived)
 router = APIRouter(tags=["files"])
+# An earlier attempt has left only its file, which the claim deletes.
+JOB = JobType("saliency", router, {ev.SaliencyEvent: keep}, has_arrived)
 WAIT = wait_for("replay_id", lambda session, number: job_in_progress(find(session, number)[1]))
 
 
