@@ -104,7 +104,7 @@ ROUTERS = (
     files,
     checkpoints,
     replays,
-    *(each.router for each in JOB_TYPES.values() if each.router),
+    *(each.router for each in JOB_TYPES.values()),
     games,
     studies,
     suites,

@@ -144,14 +144,15 @@ Handlers = dict[type[ev.Event], Callable[[Session, Job, Any], None]]
 class JobType:
     """How the results of a kind of job are stored from its events, checked for, and discarded with an earlier attempt.
 
-    `router` has the routes of the kind.
+    `router` has the routes of the kind, and `table` its results.
     """
 
     kind: JobKind
-    router: APIRouter | None = None
+    router: APIRouter = field(default_factory=APIRouter)
     handlers: Handlers = field(default_factory=dict)
     has_result: Callable[[Session, Job], bool] = lambda _session, _job: True
     discard: Callable[[Session, Job], None] = lambda _session, _job: None
+    table: type[JobResult] | None = None
 
 
 def document_job(
@@ -175,7 +176,7 @@ def document_job(
         row_of_job(session, table, job).document = None
 
     handlers: Handlers = {result: store or store_document} if result else {}
-    return JobType(kind, router, handlers, has_document(table), discard or discard_document)
+    return JobType(kind, router, handlers, has_document(table), discard or discard_document, table)
 
 
 def has_document(table: type[JobResult]) -> Callable[[Session, Job], bool]:
@@ -196,6 +197,17 @@ def find_with_job(session: Session, table: type[Row], row_id: int, *, lock: bool
         [declared] = (each for each in JOB_KINDS.values() if each.table == table.__tablename__)
         raise NotFound(declared.missing(row_id))
     return row, job
+
+
+def find_result(job_type: JobType, session: Session, number: int, *, lock: bool = False) -> tuple[Any, Job]:
+    """Return a result of a kind of job and its job, which is its own result if the kind has no table.
+
+    Raise NotFound if it does not exist. With `lock`, lock its run first.
+    """
+    if job_type.table is not None:
+        return find_with_job(session, job_type.table, number, lock=lock)
+    job = find_of_kind(session, number, job_type.kind, lock=lock)
+    return job, job
 
 
 def find_of_kind(session: Session, job_id: int, kind: JobKind, *, lock: bool = False) -> Job:

@@ -51,11 +51,11 @@ class GreetingEvent(_Event):
     (
         TRAINER,
         "WORK: dict[JobKind, Work]",
-        """def greet(job: Task[GreetingParameters], report: JobReport, stop: StopRequest) -> None:
+        """def greet(which: GreetingParameters, _place: Place, report: JobReport, stop: StopRequest) -> None:
     stop.interrupts = False
     report.started(None, 0)
     report.advanced(2, 2)
-    report.result(events.GreetingEvent, document={"words": "hello " * job.parameters.words})
+    report.result(events.GreetingEvent, document={"words": "hello " * which.words})
 
 
 """,
@@ -119,11 +119,6 @@ class RunGreeting(jobs.JobFields):
     document: GreetingDocument | None
 
 
-def find(session: Session, greeting_id: int, *, lock: bool = False) -> tuple[Greeting, Job]:
-    """Return a greeting and its job."""
-    return jobs.find_with_job(session, Greeting, greeting_id, lock=lock)
-
-
 def to_schema(session: Session, greeting: Greeting, job: Job) -> RunGreeting:
     """Convert a greeting to its API schema."""
     fields = jobs.job_fields(job, jobs.read_queue(session, [job]))
@@ -132,7 +127,7 @@ def to_schema(session: Session, greeting: Greeting, job: Job) -> RunGreeting:
 
 router = APIRouter(tags=["runs"])
 JOB = jobs.document_job("greeting", Greeting, router)
-add_job_routes(router, "greeting", RunGreeting, find, to_schema)
+add_job_routes(JOB, RunGreeting, to_schema)
 
 
 @router.post("/runs/{run_id}/greetings", status_code=201)

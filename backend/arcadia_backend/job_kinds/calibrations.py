@@ -33,7 +33,6 @@ from arcadia_workers.contract.futures import (
     CalibrationDocument,
     CalibrationErrors,
     CalibrationOptions,
-    Interval,
     LossBounds,
 )
 from arcadia_workers.contract.jobs import CalibrationParameters
@@ -110,30 +109,24 @@ def calibration_lines(calibrations: Iterable[RunCalibration]) -> Iterator[str]:
     """Yield the CSV lines of calibrations with their results."""
     yield csv_line(CALIBRATION_COLUMNS)
     for each in calibrations:
-        yield csv_line(
-            (
-                *(each.id, each.state, "true" if each.superseded else "false", each.step, each.frames),
-                *(each.protocol, each.seed, each.episodes, each.every, each.futures, each.horizon),
-                *(each.moments_total, *_errors(each), each.checkpoint_sha256),
-                each.finished_at and each.finished_at.isoformat(),
-            )
-        )
+        row = each.model_dump() | _error_columns(each.errors)
+        row |= {"calibration": each.id, "moments": each.moments_total}
+        row |= {"superseded": "true" if each.superseded else "false"}
+        row |= {"finished_at": each.finished_at and each.finished_at.isoformat()}
+        yield csv_line([row.get(column) for column in CALIBRATION_COLUMNS])
 
 
-def _errors(calibration: RunCalibration) -> tuple[float | None, ...]:
-    if (errors := calibration.errors) is None:
-        return (None,) * 15
-    return (
-        *(errors.bias, *_ends(errors.bias_interval), errors.bootstrap_weight),
-        errors.rmse,
-        *(errors.correlation, *_ends(errors.correlation_interval)),
-        *(errors.skill, *_ends(errors.skill_interval)),
-        *(*_bounds(errors.regret), *_ends(errors.regret.interval if errors.regret else None)),
-    )
-
-
-def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
-    return interval or (None, None)
+def _error_columns(errors: CalibrationErrors | None) -> dict[str, float | None]:
+    """Return the columns of errors, with one for each end of an interval."""
+    if errors is None:
+        return {}
+    columns = errors.model_dump(include={"bias", "bootstrap_weight", "rmse", "correlation", "skill"})
+    columns["regret_at_least"], columns["regret_at_most"] = _bounds(errors.regret)
+    intervals = {name: getattr(errors, f"{name}_interval") for name in ("bias", "correlation", "skill")}
+    intervals["regret"] = errors.regret.interval if errors.regret else None
+    for name, interval in intervals.items():
+        columns[f"{name}_low"], columns[f"{name}_high"] = interval or (None, None)
+    return columns
 
 
 def _bounds(regret: LossBounds | None) -> tuple[float | None, float | None]:
@@ -272,10 +265,8 @@ def _last_scheduled(session: Session, run: Run) -> int:
 router = APIRouter(tags=["evaluations"])
 JOB = document_job("calibration", Calibration, router)
 add_job_routes(
-    router,
-    "calibration",
+    JOB,
     CalibrationWithDocument,
-    find_calibration,
     with_document,
     cancel=cancel_calibration,
     cancel_text="Cancel a queued or running calibration.",

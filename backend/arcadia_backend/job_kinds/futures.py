@@ -18,9 +18,9 @@ from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
 from arcadia_backend.files.service import Maker, find_reported
 from arcadia_backend.job_kinds.result_routes import add_job_routes
-from arcadia_backend.jobs import JobFields, document_job, find_with_job, job_fields, read_queue, row_of_job, to_stored
+from arcadia_backend.jobs import JobFields, document_job, job_fields, read_queue, row_of_job, to_stored
 from arcadia_backend.projects.service import require_editor
-from arcadia_backend.replays.players import action_set, check_decision, find_player, read_track
+from arcadia_backend.replays.players import action_set, check_decision, episode_of, find_player, read_track
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, find_run, refuse_without_agent
@@ -111,10 +111,7 @@ def request(session: Session, replay_id: int, wanted: SimulateFutures) -> tuple[
     options = FuturesOptions.model_validate(wanted.model_dump(exclude={"agent"}))
     parameters = FuturesParameters(
         **options.model_dump(),
-        protocol=track.head.protocol,
-        seed=track.head.seed,
-        episode=track.head.episode,
-        actions=track.columns["action"][: options.decision].tolist(),
+        **episode_of(track, options.decision),
     )
     total = options.work(len(track.head.action_names))
     job = jobs.enqueue(session, acting_run, checkpoint, "futures", parameters, total)
@@ -122,11 +119,6 @@ def request(session: Session, replay_id: int, wanted: SimulateFutures) -> tuple[
     session.add(futures)
     session.flush()
     return futures, job
-
-
-def find(session: Session, futures_id: int, *, lock: bool = False) -> tuple[tables.Futures, Job]:
-    """Return futures with their job. Raise NotFound if they do not exist. With `lock`, lock the job's run first."""
-    return find_with_job(session, tables.Futures, futures_id, lock=lock)
 
 
 def load_futures(session: Session, replay: Replay) -> list[FuturesSummary]:
@@ -229,10 +221,8 @@ def _check_room(session: Session, replay: Replay, run: Run) -> None:
 router = APIRouter(tags=["files"])
 JOB = document_job("futures", tables.Futures, router, store=store)
 add_job_routes(
-    router,
-    "futures",
+    JOB,
     Futures,
-    find,
     to_schema,
     cancel=None,
     delete_text="Delete futures. A simulation in progress is canceled.",

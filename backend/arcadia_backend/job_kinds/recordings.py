@@ -72,12 +72,6 @@ def record_scheduled(session: Session, run: Run, evaluation: Evaluation) -> None
     jobs.enqueue(session, run, checkpoint, "recording", parameters, total=1)
 
 
-def find_recording(session: Session, recording_id: int, *, lock: bool = False) -> tuple[Job, Job]:
-    """Return a recording, which is its job. Raise NotFound if it does not exist. With `lock`, lock its run first."""
-    job = jobs.find_of_kind(session, recording_id, "recording", lock=lock)
-    return job, job
-
-
 def delete(session: Session, _recording: Job, job: Job) -> None:
     """Delete a recording with its replay and its saliency."""
     discard_recording(session, job)
@@ -120,10 +114,8 @@ def load_recordings(session: Session, run: Run) -> list[Recording]:
 router = APIRouter(tags=["files"])
 JOB = JobType("recording", router, {ev.ReplayEvent: keep_recording}, has_recording, discard_recording)
 add_job_routes(
-    router,
-    "recording",
+    JOB,
     Recording,
-    find_recording,
     to_schema,
     cancel_text="Cancel a queued or running recording.",
     delete=delete,

@@ -1,28 +1,21 @@
 """Routes that kinds of jobs share: read a result, with a wait for its job, cancel it and delete it."""
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from functools import partial
+from typing import Any
 
-from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi import Depends, Path, Request, Response
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
 from arcadia_backend import jobs
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Base, Job
+from arcadia_backend.jobs import JobType
 from arcadia_backend.live.notices import Topic
 from arcadia_backend.web.lookup import DEFAULT_TIMEOUT, Timeout, Wait, job_in_progress, wait_while
-from arcadia_workers.contract.jobs import JOB_KINDS, JobKind
+from arcadia_workers.contract.jobs import JOB_KINDS
 from arcadia_workers.contract.values import MAX_ID
-
-Row = TypeVar("Row", bound=Base)
-FoundRow = TypeVar("FoundRow", bound=Base, covariant=True)
-
-
-class Find(Protocol[FoundRow]):
-    """Returns a result by its id, with its job. Raises NotFound if there is none."""
-
-    def __call__(self, session: Session, row_id: int, /, *, lock: bool = False) -> tuple[FoundRow, Job]: ...
 
 
 def cancel_job(session: Session, _row: Base, job: Job) -> None:
@@ -51,27 +44,26 @@ def wait_for(parameter: str, pending: Callable[[Session, int], Topic | None]) ->
 
 
 def add_job_routes(
-    router: APIRouter,
-    kind: JobKind,
+    job_type: JobType,
     schema: type[BaseModel],
-    find: Find[Row],
-    to_schema: Callable[[Session, Row, Job], BaseModel],
+    to_schema: Callable[[Session, Any, Job], BaseModel],
     *,
     pending: Callable[[Session, int], Topic | None] | None = None,
-    cancel: Callable[[Session, Row, Job], None] | None = cancel_job,
+    cancel: Callable[[Session, Any, Job], None] | None = cancel_job,
     cancel_text: str = "Cancel a queued or running job.",
-    delete: Callable[[Session, Row, Job], None] = remove_job,
+    delete: Callable[[Session, Any, Job], None] = remove_job,
     delete_text: str = "Permanently delete a result. A running job is stopped.",
 ) -> None:
     """Add the routes that read, cancel and delete one result of a kind of job. Without `cancel`, none cancels.
 
     `pending` returns what announces the next change, if a result has not ended with its job.
     """
-    declared = JOB_KINDS[kind]
-    parameter = f"{kind}_id"
+    kind, router = job_type.kind, job_type.router
+    declared, parameter = JOB_KINDS[kind], f"{kind}_id"
     path = f"/{declared.path}/{{{parameter}}}"
     # Its name in the path and in the OpenAPI document.
     identifier: Any = Path(alias=parameter, ge=1, le=MAX_ID)
+    find = partial(jobs.find_result, job_type)
 
     def job_pending(session: Session, number: int) -> Topic | None:
         return job_in_progress(find(session, number)[1])

@@ -18,7 +18,7 @@ from arcadia_backend.job_kinds import kept_games
 from arcadia_backend.job_kinds.result_routes import add_job_routes
 from arcadia_backend.jobs import JobFields, document_job, find_with_job, job_fields, read_queue, row_of_job
 from arcadia_backend.projects.service import require_editor
-from arcadia_backend.replays.players import find_player, read_track
+from arcadia_backend.replays.players import episode_of, find_player, read_track
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, find_run, refuse_without_agent
@@ -67,10 +67,7 @@ def request(session: Session, replay_id: int, options: ReviewOptions) -> tuple[t
     checkpoint = find_player(session, run, track)
     parameters = ReviewParameters(
         **options.model_dump(),
-        protocol=track.head.protocol,
-        seed=track.head.seed,
-        episode=track.head.episode,
-        actions=track.columns["action"].tolist(),
+        **episode_of(track),
     )
     return _queue(session, run, checkpoint, parameters, options, len(track), replay_id=replay.id)
 
@@ -197,10 +194,8 @@ def _continue(session: Session, job: Job) -> None:
 router = APIRouter(tags=["files"])
 JOB = document_job("review", tables.Review, router, discard=_continue)
 add_job_routes(
-    router,
-    "review",
+    JOB,
     Review,
-    find,
     to_schema,
     cancel_text="Stop a queued or running review. What it has found is kept and valid, and it can be continued.",
     delete=delete,

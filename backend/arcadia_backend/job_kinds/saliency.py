@@ -19,7 +19,7 @@ from arcadia_backend.files.service import Maker, find_reported
 from arcadia_backend.files.storage import stored_path
 from arcadia_backend.job_kinds.result_routes import wait_for
 from arcadia_backend.jobs import JobFields, JobType, job_fields, read_queue
-from arcadia_backend.replays.players import find_player, read_track, refuse, why_no_saliency
+from arcadia_backend.replays.players import episode_of, find_player, read_track, refuse, why_no_saliency
 from arcadia_backend.replays.service import find_replay, prune_replays
 from arcadia_backend.web.formats import JsonNumber
 from arcadia_backend.web.lookup import PathId, find_run, job_in_progress, refuse_without_agent
@@ -89,10 +89,7 @@ def request(session: Session, replay_id: int) -> tuple[Replay, Job]:
     if before is not None:
         jobs.remove(session, before)
     parameters = SaliencyParameters(
-        protocol=track.head.protocol,
-        seed=track.head.seed,
-        episode=track.head.episode,
-        actions=track.columns["action"].tolist(),
+        **episode_of(track),
         score=track.head.score,
     )
     job = jobs.enqueue(session, run, checkpoint, "saliency", parameters, total=len(track))

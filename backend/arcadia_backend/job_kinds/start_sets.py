@@ -26,7 +26,14 @@ from arcadia_backend.job_kinds.result_routes import wait_for
 from arcadia_backend.jobs import UNFINISHED, JobFields, JobType, job_fields, read_queue
 from arcadia_backend.live.notices import Topic
 from arcadia_backend.projects.service import MayEdit, ProjectName, Projects, in_projects, resolve
-from arcadia_backend.replays.players import action_set, check_decision, read_track, refuse, why_no_start_points
+from arcadia_backend.replays.players import (
+    action_set,
+    check_decision,
+    episode_of,
+    read_track,
+    refuse,
+    why_no_start_points,
+)
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, find_run, job_in_progress, refuse_without_agent
@@ -211,10 +218,7 @@ def request(session: Session, settings: Settings, replay_id: int, wanted: SaveSt
         env=run.env,
         action_set=action_set(run),
         frames_per_action=track.head.frames_per_action,
-        protocol=track.head.protocol,
-        seed=track.head.seed,
-        episode=track.head.episode,
-        actions=track.columns["action"][:last].tolist(),
+        **episode_of(track, last),
         decisions=decisions,
         score=float(track.columns["score"][last]),
         max_bytes=settings.max_body_bytes,

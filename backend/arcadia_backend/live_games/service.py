@@ -17,7 +17,14 @@ from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.games.service import find_game
 from arcadia_backend.jobs import read_queue
 from arcadia_backend.projects.service import resolve
-from arcadia_backend.replays.players import check_decision, find_player, read_track, refuse, why_person_cannot_play
+from arcadia_backend.replays.players import (
+    check_decision,
+    episode_of,
+    find_player,
+    read_track,
+    refuse,
+    why_person_cannot_play,
+)
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.lookup import find_job, find_run, refuse_without_agent
 from arcadia_workers.contract.jobs import LIVE_GAMES, JobKind
@@ -174,10 +181,7 @@ def continue_replay(session: Session, settings: Settings, replay_id: int, decisi
     origin = ReplayOrigin(
         replay_id=replay.id,
         decision=decision,
-        protocol=track.head.protocol,
-        seed=track.head.seed,
-        episode=track.head.episode,
-        actions=track.columns["action"][:decision].tolist(),
+        **episode_of(track, decision),
         score=float(track.columns["score"][decision]),
     )
     parameters = PlayParameters(env=run.env, origin=origin)

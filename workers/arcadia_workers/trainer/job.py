@@ -11,9 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
-
-from pydantic import BaseModel
+from typing import Any
 
 from arcadia_workers.contract import events, layout
 from arcadia_workers.contract.jobs import (
@@ -48,8 +46,6 @@ SESSION_NICENESS = Path("/proc/self/autogroup")
 SALIENCY_FILE = "saliency.npz"
 # A review reports what it knows this often, so that a killed one repeats only a little.
 KNOWN_SECONDS = 3.0
-
-Parameters = TypeVar("Parameters", bound=BaseModel)
 
 
 def awaited_arguments(pipe: Path) -> list[str]:
@@ -90,84 +86,79 @@ def give_way(niceness: int) -> None:
 
 
 @dataclass(frozen=True)
-class Task(Generic[Parameters]):
-    """What a job's function gets: its parameters, the directory, and the step of its checkpoint if it has one."""
+class Place:
+    """Where a job is done: in a directory, with the checkpoint of a step or the address of a live game, if any."""
 
-    parameters: Parameters
     directory: Path
     step: int | None
     live: LiveAddress | None
 
 
-Work = Callable[[Task[Any], JobReport, StopRequest], None]
-"""Does a job and reports the result."""
+Work = Callable[[Any, Place, JobReport, StopRequest], None]
+"""Does a job with its parameters, and reports the result."""
 
 
 def do_job(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
     """Do the requested job."""
     parameters = JOB_KINDS[job.kind].parameters.model_validate(job.parameters)
-    WORK[job.kind](Task(parameters, directory, job.step, job.live), report, stop)
+    WORK[job.kind](parameters, Place(directory, job.step, job.live), report, stop)
 
 
-def evaluate(job: Task[EvaluationParameters], report: JobReport, stop: StopRequest) -> None:
+def evaluate(which: EvaluationParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Evaluate the checkpoint."""
     from arcadia_workers.trainer.evaluation import evaluating  # loads torch, which takes seconds
 
     stop.interrupts = False
-    how = job.parameters
-    protocol = PROTOCOLS[how.protocol]
+    protocol = PROTOCOLS[which.protocol]
     request = EvaluateRequest(
         protocol=protocol,
-        run_directory=job.directory,
-        step=job.step,
+        run_directory=place.directory,
+        step=place.step,
         env=None,
-        episodes=how.episodes,
-        seed=how.seed,
-        acting=how.acting,
-        starts=job.directory / layout.STARTS if protocol.starts_from else None,
+        episodes=which.episodes,
+        seed=which.seed,
+        acting=which.acting,
+        starts=place.directory / layout.STARTS if protocol.starts_from else None,
     )
     if evaluating.evaluate(request, report, stop.requested, lambda _document: None) is None:
         raise KeyboardInterrupt
 
 
-def record_episode(job: Task[RecordingParameters], report: JobReport, stop: StopRequest) -> None:
+def record_episode(which: RecordingParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Record the requested episode."""
     from arcadia_workers.trainer.games import subjects  # loads torch, which takes seconds
     from arcadia_workers.trainer.recording.replays import record_replay
 
     stop.interrupts = False
-    which = job.parameters
-    checkpoint, config = subjects.read(job.directory, job.step)
+    checkpoint, config = subjects.read(place.directory, place.step)
     report.started(checkpoint.file, which.seed)
-    report.recorded(checkpoint.file.file, record_replay(job.directory, checkpoint, config, which, stop.requested))
+    report.recorded(checkpoint.file.file, record_replay(place.directory, checkpoint, config, which, stop.requested))
 
 
-def compute_saliency(job: Task[SaliencyParameters], report: JobReport, stop: StopRequest) -> None:
+def compute_saliency(which: SaliencyParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Compute the saliency of a recording."""
     from arcadia_workers.trainer.games import subjects  # loads torch, which takes seconds
     from arcadia_workers.trainer.recording.retracing import salient
 
     stop.interrupts = False
-    which = job.parameters
-    checkpoint, config = subjects.read(job.directory, job.step)
+    checkpoint, config = subjects.read(place.directory, place.step)
     report.started(checkpoint.file, which.seed)
     total = len(which.actions)
     maps = salient(checkpoint, config, which, lambda done: report.advanced(done, total), stop.requested)
-    durable_files.write(job.directory / SALIENCY_FILE, packed_saliency(maps))
+    durable_files.write(place.directory / SALIENCY_FILE, packed_saliency(maps))
     report.result(events.SaliencyEvent, file=SALIENCY_FILE)
 
 
-def simulate_futures(job: Task[FuturesParameters], report: JobReport, stop: StopRequest) -> None:
+def simulate_futures(which: FuturesParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Simulate how a recorded episode could continue from one of its decisions."""
     from arcadia_workers.trainer.futures import experiment, simulating  # loads torch, which takes seconds
     from arcadia_workers.trainer.recording.retracing import recorded_actions
 
     stop.interrupts = False
-    which = job.parameters
-    player = simulating.load(job.directory, job.step, which.protocol)
+    player = simulating.load(place.directory, place.step, which.protocol)
     report.started(player.checkpoint.file, which.seed)
     request = FuturesRequest(
-        job.directory, job.step, which.protocol, which.seed, which.episode, which, videos=job.directory
+        place.directory, place.step, which.protocol, which.seed, which.episode, which, videos=place.directory
     )
     actions = [*recorded_actions(which.actions)]
     document = experiment.simulated(
@@ -176,33 +167,31 @@ def simulate_futures(job: Task[FuturesParameters], report: JobReport, stop: Stop
     report.result(events.FuturesEvent, document=document)
 
 
-def calibrate(job: Task[CalibrationParameters], report: JobReport, stop: StopRequest) -> None:
+def calibrate(which: CalibrationParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Compare the critic of a checkpoint with simulated futures."""
     from arcadia_workers.trainer.calibration import calibrating  # loads torch, which takes seconds
     from arcadia_workers.trainer.futures import simulating
 
     stop.interrupts = False
-    which = job.parameters
-    player = simulating.load(job.directory, job.step, which.protocol)
+    player = simulating.load(place.directory, place.step, which.protocol)
     report.started(player.checkpoint.file, which.seed, which.episodes)
     document = calibrating.calibration(which, player, report.advanced, stop.requested)
     report.result(events.CalibrationEvent, document=document)
 
 
-def review_episode(job: Task[ReviewParameters], report: JobReport, stop: StopRequest) -> None:
+def review_episode(which: ReviewParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Find the decisions of a recorded episode at which the agent lost, or those of a person's game."""
     from arcadia_workers.trainer.futures import simulating  # loads torch, which takes seconds
     from arcadia_workers.trainer.recording.recording import StoppedError
     from arcadia_workers.trainer.review import ReviewRequest, reviewing
 
     stop.interrupts = False
-    which = job.parameters
     if which.kept:
-        player = reviewing.watcher(job.directory, job.step, which.kept)
+        player = reviewing.watcher(place.directory, place.step, which.kept)
     else:
-        player = simulating.load(job.directory, job.step, which.protocol)
+        player = simulating.load(place.directory, place.step, which.protocol)
     report.started(player.checkpoint.file, which.seed)
-    request = ReviewRequest(job.directory, job.step, which.protocol, which.seed, which.episode, which, which.kept)
+    request = ReviewRequest(place.directory, place.step, which.protocol, which.seed, which.episode, which, which.kept)
     reported = time.monotonic()
 
     def advance(known: ReviewDocument, done: int, total: int) -> None:
@@ -221,7 +210,7 @@ def review_episode(job: Task[ReviewParameters], report: JobReport, stop: StopReq
     report.result(events.ReviewEvent, document=document)
 
 
-def practice_mistakes(job: Task[PracticeParameters], report: JobReport, stop: StopRequest) -> None:
+def practice_mistakes(which: PracticeParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Plan a practice, or measure one of its arms."""
     from arcadia_workers.trainer.futures import simulating  # loads torch, which takes seconds
     from arcadia_workers.trainer.host import devices
@@ -229,8 +218,7 @@ def practice_mistakes(job: Task[PracticeParameters], report: JobReport, stop: St
 
     stop.interrupts = False
     devices.compute_in(1)
-    which = job.parameters
-    player = simulating.load(job.directory, job.step, which.protocol)
+    player = simulating.load(place.directory, place.step, which.protocol)
     report.started(player.checkpoint.file, which.plan.evaluation_seed if which.plan else 0)
     if which.plan is None:
         practicing.plan_for_job(player, which, report, stop.requested)
@@ -238,30 +226,28 @@ def practice_mistakes(job: Task[PracticeParameters], report: JobReport, stop: St
         practicing.measure_for_job(player, which.plan, which, report, stop.requested)
 
 
-def film_kept_game(job: Task[FilmParameters], report: JobReport, stop: StopRequest) -> None:
+def film_kept_game(which: FilmParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Render the video of a game that a person played."""
     from arcadia_workers.trainer.recording import replays  # loads torch, which takes seconds
 
     stop.interrupts = False
-    which = job.parameters
     report.started(None, which.seed)
-    replays.film(which, job.directory, lambda done: report.advanced(done, which.played), stop.requested)
+    replays.film(which, place.directory, lambda done: report.advanced(done, which.played), stop.requested)
     report.result(events.Film, file=replays.FILM, poster=replays.POSTER)
 
 
-def save_start_points(job: Task[StartPointsParameters], report: JobReport, stop: StopRequest) -> None:
+def save_start_points(which: StartPointsParameters, _place: Place, report: JobReport, stop: StopRequest) -> None:
     """Repeat a recorded episode and report start points at its decisions."""
     from arcadia_workers.trainer.recording import retracing  # loads torch, which takes seconds
 
     stop.interrupts = False
-    which = job.parameters
     report.started(None, which.seed)
     total = len(which.decisions)
     points = retracing.points(which, lambda done: report.advanced(done, total), stop.requested)
     report.result(events.StartPointsEvent, **asdict(points))
 
 
-def play_live(job: Task[LiveParameters] | Task[PlayParameters], report: JobReport, stop: StopRequest) -> None:
+def play_live(which: LiveParameters | PlayParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Play in real time for viewers, by an agent or one of the viewers, until nobody watches."""
     from arcadia_workers.trainer.games import subjects  # loads torch, which takes seconds
     from arcadia_workers.trainer.host import devices
@@ -270,23 +256,23 @@ def play_live(job: Task[LiveParameters] | Task[PlayParameters], report: JobRepor
     from arcadia_workers.trainer.live.show import Show
     from arcadia_workers.trainer.recording.recording import StoppedError
 
-    if job.live is None:
+    if place.live is None:
         raise ValueError("a live game's request names the backend's address")
     stop.interrupts = False
     devices.compute_in(1)
-    played = job.parameters if isinstance(job.parameters, PlayParameters) else None
+    played = which if isinstance(which, PlayParameters) else None
     if played and played.origin is None:
         staging = live_agent.of_people(played.env)
         report.started(None, seed=0)
     else:
-        checkpoint, config = subjects.read(job.directory, job.step)
+        checkpoint, config = subjects.read(place.directory, place.step)
         report.started(checkpoint.file, seed=0)
         if played and played.origin:
             staging = live_agent.of_replay(checkpoint, config, played.origin, stop.requested)
         else:
             staging = live_agent.of_agent(checkpoint, config)
-    with LiveConnection(job.live) as line:
-        ended = Show(line, staging, job.directory, report.kept).play(stop.requested)
+    with LiveConnection(place.live) as line:
+        ended = Show(line, staging, place.directory, report.kept).play(stop.requested)
     if stop.requested():
         raise StoppedError("the live game was stopped")
     report.ended(ended)

@@ -97,12 +97,11 @@ JOB = JobType(
     {ev.EvaluatedEpisode: service.store_episode, ev.EvaluationEvent: service.store_result},
     has_document(Evaluation),
     service.discard_result,
+    Evaluation,
 )
 add_job_routes(
-    router,
-    "evaluation",
+    JOB,
     schemas.EvaluationWithEpisodes,
-    service.find_evaluation,
     service.with_episodes,
     cancel=service.cancel_evaluation,
     cancel_text="Cancel a queued or running evaluation.",

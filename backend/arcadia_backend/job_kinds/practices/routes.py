@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from arcadia_backend.database.engine import Db
+from arcadia_backend.database.tables import Practice
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.job_kinds import reviews
 from arcadia_backend.job_kinds.practices import queries, schemas, service
@@ -14,12 +15,10 @@ from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.practice import PracticeOptions
 
 router = APIRouter(tags=["files"])
-JOB = JobType("practice", router, {ev.PracticeEvent: service.store_result}, service.has_result)
+JOB = JobType("practice", router, {ev.PracticeEvent: service.store_result}, service.has_result, table=Practice)
 add_job_routes(
-    router,
-    "practice",
+    JOB,
     schemas.Practice,
-    queries.find,
     queries.to_schema,
     pending=queries.in_progress,
     cancel=service.cancel,
