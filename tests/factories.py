@@ -1,11 +1,14 @@
 """Runs, events and workers for tests, created through the API."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
 import httpx2
+import pytest
+
+from arcadia_workers.contract.jobs import JOB_KINDS, JobKind
 
 CARTPOLE: dict[str, Any] = {"algorithm": "paac", "env": "CartPole-v1", "total_steps": 1_000, "num_envs": 4}
 PONG: dict[str, Any] = {**CARTPOLE, "env": "ALE/Pong-v5"}
@@ -127,6 +130,11 @@ def checkpoint_path(step: int) -> str:
 def weights(attempt: int, step: int) -> bytes:
     """Return the content of a checkpoint that `Api.save` uploads."""
     return f"weights of attempt {attempt} at step {step}".encode()
+
+
+def limit_jobs(monkeypatch: pytest.MonkeyPatch, kind: JobKind, limit: int) -> None:
+    """Change the limit of unfinished jobs of a kind."""
+    monkeypatch.setitem(JOB_KINDS, kind, replace(JOB_KINDS[kind], max_unfinished=limit))
 
 
 def sha256(content: bytes) -> str:

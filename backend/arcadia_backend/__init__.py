@@ -10,10 +10,9 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     configuration, doorbell, startup, web, workers
     events, files, logs, metrics, projects, provenance
     alerts, aliases, backup, jobs, replays
-    artifacts, checkpoints, people, saliency, start_sets, views
-    futures, kept_games, recordings, runs
-    calibrations, changes, comparisons, evaluations, reported, reviews
-    practices
+    artifacts, checkpoints, people, views
+    runs
+    changes, comparisons, job_kinds, reported
     agents, figures, lineage, marks, worker_api
     executors, games, health, studies
     diagnosis, live_games, papers, suites

@@ -16,7 +16,6 @@ from arcadia_backend.aliases import router as aliases
 from arcadia_backend.archives.routes import router as archives
 from arcadia_backend.artifacts.routes import router as artifacts
 from arcadia_backend.boards import router as boards
-from arcadia_backend.calibrations import router as calibrations
 from arcadia_backend.changes import router as changes
 from arcadia_backend.checkpoints.routes import router as checkpoints
 from arcadia_backend.comparisons.routes import router as comparisons
@@ -28,7 +27,6 @@ from arcadia_backend.database.migrations import migrate
 from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.diagnosis import router as diagnosis
 from arcadia_backend.doorbell import Doorbell
-from arcadia_backend.evaluations.routes import router as evaluations
 from arcadia_backend.examples import router as examples
 from arcadia_backend.executors import EXECUTORS
 from arcadia_backend.executors.routes import router as executors
@@ -37,10 +35,8 @@ from arcadia_backend.figures.routes import router as figures
 from arcadia_backend.files.routes import router as files
 from arcadia_backend.files.service import sweep
 from arcadia_backend.files.storage import read_identity
-from arcadia_backend.futures import router as futures
 from arcadia_backend.games.routes import router as games
 from arcadia_backend.health import router as health
-from arcadia_backend.kept_games import router as kept_games
 from arcadia_backend.lineage import router as lineage
 from arcadia_backend.live import notices, watches
 from arcadia_backend.live.documents import DocumentVersions, RecentDocuments
@@ -60,21 +56,16 @@ from arcadia_backend.people.members import router as members
 from arcadia_backend.people.routes import router as people
 from arcadia_backend.plugins import load_plugins
 from arcadia_backend.plugins import router as plugins
-from arcadia_backend.practices.routes import router as practices
 from arcadia_backend.projects.routes import router as projects
 from arcadia_backend.provenance import router as provenance
-from arcadia_backend.recordings import router as recordings
 from arcadia_backend.replays.routes import router as replays
 from arcadia_backend.reported.routes import router as reported
 from arcadia_backend.reports.routes import router as reports
 from arcadia_backend.reports.routes import shared_router as shared
-from arcadia_backend.reviews import router as reviews
 from arcadia_backend.runs.bulk import BulkActionThread
 from arcadia_backend.runs.bulk import router as bulk_actions
 from arcadia_backend.runs.routes import router as runs
 from arcadia_backend.runs.table_export import router as run_table
-from arcadia_backend.saliency import router as saliency
-from arcadia_backend.start_sets import router as start_points
 from arcadia_backend.studies.routes import router as studies
 from arcadia_backend.studies.scheduler import StudyScheduler
 from arcadia_backend.suites import router as suites
@@ -91,6 +82,7 @@ from arcadia_backend.web.oidc import router as openid
 from arcadia_backend.web.perimeter import Perimeter, RightsCheck
 from arcadia_backend.web.security import WrongTokenLimit, describe_access
 from arcadia_backend.web.sign_in import router as session
+from arcadia_backend.worker_api.jobs import JOB_TYPES
 from arcadia_backend.worker_api.routes import router as workers
 from arcadia_backend.worker_api.routes import transfer_router as transfers
 from arcadia_backend.worker_api.sweeper import Sweeper
@@ -112,15 +104,7 @@ ROUTERS = (
     files,
     checkpoints,
     replays,
-    evaluations,
-    calibrations,
-    start_points,
-    recordings,
-    saliency,
-    futures,
-    reviews,
-    practices,
-    kept_games,
+    *(each.router for each in JOB_TYPES.values()),
     games,
     studies,
     suites,

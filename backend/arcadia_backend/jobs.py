@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeVar
 
-from fastapi import Depends, Path, Request
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
@@ -19,41 +19,17 @@ from arcadia_backend.database.tables.jobs import CheckpointResult, JobResult
 from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.files.service import delete_files
 from arcadia_backend.live.notices import publish
-from arcadia_backend.web.lookup import (
-    DEFAULT_TIMEOUT,
-    Timeout,
-    Wait,
-    find_job,
-    find_run,
-    job_in_progress,
-    wait_while,
-)
+from arcadia_backend.web.lookup import find_job, find_run
 from arcadia_backend.workers import connected_workers, free_job_slots, missing_reason, running_jobs
 from arcadia_workers.contract import events as ev
+from arcadia_workers.contract.jobs import INTERACTIVE_JOBS, JOB_KINDS, PRIORITIES, JobKind
 from arcadia_workers.contract.plugins.loading import needed_plugins
-from arcadia_workers.contract.values import MAX_ID
-from arcadia_workers.contract.worker_api import INTERACTIVE_JOBS, JobKind, JobState
+from arcadia_workers.contract.worker_api import JobState
 
 # A free worker that has not claimed a job after this time is probably slowed down by other work.
 EXPECTED_CLAIM_TIME = timedelta(seconds=15)
-LIVE_GAMES: tuple[JobKind, ...] = ("live", "play")
-# Calibrations, reviews and practices take minutes, so they go last.
-_PRIORITY = case(
-    (Job.kind.in_(INTERACTIVE_JOBS), 0),
-    (Job.kind.in_(["calibration", "review", "practice"]), 2),
-    else_=1,
-)
+_PRIORITY = case({each.kind: PRIORITIES.index(each.priority) for each in JOB_KINDS.values()}, value=Job.kind)
 ORDER = (_PRIORITY, Job.created_at, Job.id)
-# The kinds of jobs in sentences, where they differ from "a" and the kind.
-_NAMES: dict[JobKind, str] = {
-    "evaluation": "an evaluation",
-    "saliency": "saliency",
-    "futures": "futures",
-    "live": "a live game",
-    "play": "a game",
-    "film": "the video of a game",
-    "start_points": "start points",
-}
 MAX_NAMED_JOBS = 3
 
 
@@ -109,7 +85,7 @@ class JobQueue:
         blocking = [each for each in running if _may_take_slot_of(each[1], job.kind)] or running
         if len(blocking) > MAX_NAMED_JOBS:
             return f"Waits for one of {len(blocking)} running jobs to end."
-        named = [f"{_NAMES.get(kind, f'a {kind}')} on worker {worker}" for worker, kind in blocking]
+        named = [f"{JOB_KINDS[kind].name} on worker {worker}" for worker, kind in blocking]
         return f"Waits for {' or '.join(named)}." if named else ""
 
 
@@ -155,9 +131,10 @@ def checkpoint_job_fields(
 
 
 def checkpoint_columns(job: Job, run: Run, checkpoint: Checkpoint) -> dict[str, Any]:
-    """Return the columns that the rows of evaluations and calibrations copy, since checkpoints may be deleted."""
+    """Return the columns that evaluations and calibrations share. Some are copied, since checkpoints may be deleted."""
     same = {name: getattr(checkpoint, name) for name in ("step", "frames", "sha256")}
-    return same | {"run_id": run.id, "job_id": job.id, "checkpoint_id": checkpoint.id}
+    played = {name: job.parameters[name] for name in ("protocol", "seed")}
+    return same | played | {"run_id": run.id, "job_id": job.id, "checkpoint_id": checkpoint.id}
 
 
 Handlers = dict[type[ev.Event], Callable[[Session, Job, Any], None]]
@@ -165,43 +142,46 @@ Handlers = dict[type[ev.Event], Callable[[Session, Job, Any], None]]
 
 @dataclass(frozen=True)
 class JobType:
-    """A kind of job: how to store the results in its events, check for them, and discard those of an earlier attempt.
+    """How the results of a kind of job are stored from its events, checked for, and discarded with an earlier attempt.
 
-    Each module of a kind has one, and backend/arcadia_backend/worker_api/jobs.py lists them.
+    `router` has the routes of the kind, and `table` its results.
     """
 
     kind: JobKind
+    router: APIRouter = field(default_factory=APIRouter)
     handlers: Handlers = field(default_factory=dict)
     has_result: Callable[[Session, Job], bool] = lambda _session, _job: True
     discard: Callable[[Session, Job], None] = lambda _session, _job: None
+    table: type[JobResult] | None = None
 
 
-def advance(_session: Session, job: Job, event: ev.Advanced) -> None:
-    """Store the progress of a job."""
-    job.done = min(event.done, job.total)
+def document_job(
+    kind: JobKind,
+    table: type[JobResult],
+    router: APIRouter,
+    *,
+    store: Callable[[Session, Job, Any], None] | None = None,
+    discard: Callable[[Session, Job], None] | None = None,
+) -> JobType:
+    """Return a kind of job whose result is a document in a table.
 
+    `store` and `discard` replace how the document is stored, and how that of an earlier attempt is deleted.
+    """
+    result = JOB_KINDS[kind].result
 
-def store_document(table: type[Row]) -> Callable[[Session, Job, Any], None]:
-    """Return a function that stores the document of an event in the row of its job."""
-
-    def store(session: Session, job: Job, event: Any) -> None:
+    def store_document(session: Session, job: Job, event: Any) -> None:
         row_of_job(session, table, job).document = to_stored(event.document)
 
-    return store
-
-
-def has_document(table: type[Row]) -> Callable[[Session, Job], bool]:
-    """Return a function that returns True if the row of a job has a document."""
-    return lambda session, job: row_of_job(session, table, job).document is not None
-
-
-def discard_document(table: type[Row]) -> Callable[[Session, Job], None]:
-    """Return a function that deletes the document of an earlier attempt."""
-
-    def discard(session: Session, job: Job) -> None:
+    def discard_document(session: Session, job: Job) -> None:
         row_of_job(session, table, job).document = None
 
-    return discard
+    handlers: Handlers = {result: store or store_document} if result else {}
+    return JobType(kind, router, handlers, has_document(table), discard or discard_document, table)
+
+
+def has_document(table: type[JobResult]) -> Callable[[Session, Job], bool]:
+    """Return a function that returns True if the row of a job has a document."""
+    return lambda session, job: row_of_job(session, table, job).document is not None
 
 
 def find_with_job(session: Session, table: type[Row], row_id: int, *, lock: bool = False) -> tuple[Row, Job]:
@@ -214,34 +194,31 @@ def find_with_job(session: Session, table: type[Row], row_id: int, *, lock: bool
         row = session.get(table, row_id, populate_existing=True)
         job = session.get(Job, job.id, populate_existing=True, with_for_update=True)
     if row is None or job is None:
-        noun = table.__tablename__
-        raise NotFound(f"There are no {noun} {row_id}." if noun == "futures" else f"There is no {noun[:-1]} {row_id}.")
+        [declared] = (each for each in JOB_KINDS.values() if each.table == table.__tablename__)
+        raise NotFound(declared.missing(row_id))
     return row, job
 
 
-def find_of_kind(session: Session, job_id: int, kind: JobKind, message: str, *, lock: bool = False) -> Job:
-    """Return a job of a kind. Raise NotFound with the message if there is none. With `lock`, lock its run first."""
+def find_result(job_type: JobType, session: Session, number: int, *, lock: bool = False) -> tuple[Any, Job]:
+    """Return a result of a kind of job and its job, which is its own result if the kind has no table.
+
+    Raise NotFound if it does not exist. With `lock`, lock its run first.
+    """
+    if job_type.table is not None:
+        return find_with_job(session, job_type.table, number, lock=lock)
+    job = find_of_kind(session, number, job_type.kind, lock=lock)
+    return job, job
+
+
+def find_of_kind(session: Session, job_id: int, kind: JobKind, *, lock: bool = False) -> Job:
+    """Return a job of a kind. Raise NotFound if there is none. With `lock`, lock its run first."""
+    missing = JOB_KINDS[kind].missing(job_id)
     if session.scalar(select(Job.kind).where(Job.id == job_id)) != kind:
-        raise NotFound(message)
+        raise NotFound(missing)
     try:
         return find_job(session, job_id, lock=lock)
     except NotFound as error:  # deleted before the lock
-        raise NotFound(message) from error
-
-
-def wait_for(parameter: str, find: Callable[[Session, int], Job]) -> Any:
-    """Return a dependency that waits until a job has ended, if requested. `parameter` is its number in the path."""
-
-    async def wait_for_job(
-        request: Request,
-        number: int = Path(alias=parameter, ge=1, le=MAX_ID),
-        wait: Wait = None,
-        timeout: Timeout = DEFAULT_TIMEOUT,
-    ) -> None:
-        if wait is not None:
-            await wait_while(lambda session: job_in_progress(find(session, number)), request, timeout)
-
-    return Depends(wait_for_job)
+        raise NotFound(missing) from error
 
 
 def row_of_job(session: Session, table: type[Row], job: Job) -> Row:
@@ -264,12 +241,13 @@ def enqueue(
     run: Run | None,
     checkpoint: Checkpoint | None,
     kind: JobKind,
-    parameters: dict[str, Any],
+    parameters: BaseModel,
     total: int,
     project_id: int | None = None,
 ) -> Job:
     """Create a job in the queue. A job of a person who plays has no run and no checkpoint, and needs a project."""
-    named = needed_plugins({"env": parameters.get("env"), "evaluation_protocol": parameters.get("protocol")})
+    stored = parameters.model_dump(mode="json")
+    named = needed_plugins({"env": stored.get("env"), "evaluation_protocol": stored.get("protocol")})
     needed = {*named, *(run.needed_plugins.split(",") if run and run.needed_plugins else ())}
     job = Job(
         kind=kind,
@@ -277,7 +255,7 @@ def enqueue(
         run_id=run.id if run else None,
         project_id=project_id,
         checkpoint_id=checkpoint.id if checkpoint else None,
-        parameters=parameters,
+        parameters=stored,
         total=total,
         state="queued",
     )
@@ -293,10 +271,12 @@ def count_unfinished(session: Session, run: Run, kind: JobKind) -> int:
     return session.scalar(jobs.where(Job.state.in_(UNFINISHED))) or 0
 
 
-def check_room(session: Session, run: Run, kind: JobKind, limit: int, noun: str) -> None:
-    """Raise Conflict if a run has too many unfinished jobs of a kind. `noun` names them, as a plural."""
-    if count_unfinished(session, run, kind) >= limit:
-        raise Conflict(f"{limit} {noun} of run {run.id} already wait. Try again when one is done.")
+def check_room(session: Session, run: Run, kind: JobKind) -> None:
+    """Raise Conflict if a run has too many unfinished jobs of a kind."""
+    declared = JOB_KINDS[kind]
+    if declared.max_unfinished is not None and count_unfinished(session, run, kind) >= declared.max_unfinished:
+        some = f"{declared.max_unfinished} unfinished {declared.plural}"
+        raise Conflict(f"{some} of run {run.id} already wait. Try again when one is done.")
 
 
 def remove_ended(session: Session, run: Run, kind: JobKind) -> None:

@@ -12,9 +12,10 @@ from arcadia_backend.database import tables
 from arcadia_backend.database.engine import after_commit
 from arcadia_backend.database.tables import Job, Run
 from arcadia_backend.live.notices import publish
+from arcadia_workers.contract.jobs import INTERACTIVE_JOBS, JobKind
 from arcadia_workers.contract.plugins.discovery import package_names
 from arcadia_workers.contract.plugins.loading import joined
-from arcadia_workers.contract.worker_api import INTERACTIVE_JOBS, INTERACTIVE_SLOTS, WORKERS, JobKind, QueueName
+from arcadia_workers.contract.worker_api import INTERACTIVE_SLOTS, WORKERS, QueueName
 
 
 class WorkerPlugin(BaseModel):

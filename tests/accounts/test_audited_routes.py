@@ -415,7 +415,7 @@ def changing_doors(lab: Lab) -> list[Door]:
 
 def test_every_change_leaves_an_entry_in_its_projects(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     # Practice needs the mistakes of several episodes.
-    monkeypatch.setattr("arcadia_backend.practices.service.split", lambda *_: None)
+    monkeypatch.setattr("arcadia_backend.job_kinds.practices.service.split", lambda *_: None)
     own, other = lab.own.project_id, lab.other.project_id
     expected: dict[str, set[int | None]] = {
         "own": {own}, "both": {own, other}, "main": {MAIN_ID}, "": {None}

@@ -6,7 +6,6 @@ import pytest
 from sqlalchemy import delete, func, update
 from sqlalchemy.orm import Session
 
-from arcadia_backend import recordings
 from arcadia_backend.accounts.audit import AUDITED
 from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database
@@ -14,7 +13,7 @@ from arcadia_backend.database.tables import Job, Replay, Run
 from arcadia_backend.files.storage import stored_files
 from arcadia_backend.web import lookup
 from arcadia_backend.web.lookup import find_run
-from tests.factories import CARTPOLE, Api, checkpoint_path, evaluation, event, sha256, started, video
+from tests.factories import CARTPOLE, Api, checkpoint_path, evaluation, event, limit_jobs, sha256, started, video
 
 FILES = {"file": "video", "poster": "poster", "seen": "video", "track": "track"}
 
@@ -137,7 +136,7 @@ def test_removing_a_recording_restores_the_thumbnail_of_the_run(api: Api, run: i
 def test_a_job_without_a_run_is_not_a_recording(api: Api, method: str, path: str) -> None:
     number = api.user.post("/api/v1/games/pong/play").json()["id"]
     answer = api.user.request(method, f"/api/v1/recordings/{number}{path}")
-    assert (answer.status_code, answer.json()["detail"]) == (404, f"Recording {number} does not exist.")
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no recording {number}.")
 
 
 def test_a_queued_recording_can_be_cancelled(api: Api, run: int) -> None:
@@ -158,7 +157,7 @@ def test_a_recording_removed_by_a_concurrent_request_is_not_found(
 
     monkeypatch.setattr(lookup, "find_run", lock_late)
     answer = api.user.request(method, f"/api/v1/recordings/{asked}{path}")
-    assert (answer.status_code, answer.json()["detail"]) == (404, f"Recording {asked} does not exist.")
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no recording {asked}.")
 
 
 def test_a_process_without_a_result_fails_its_recording(api: Api, run: int) -> None:
@@ -180,7 +179,7 @@ def test_invalid_recordings_are_refused_with_the_reason(api: Api, run: int, monk
     assert ask(api, run, 422, episode=True)
     empty = api.launch()["id"]
     assert "no checkpoint yet" in ask(api, empty, 409)["detail"]
-    monkeypatch.setattr(recordings, "MAX_WAITING_JOBS", 1)
+    limit_jobs(monkeypatch, "recording", 1)
     ask(api, run)
     assert "already wait" in ask(api, run, 409)["detail"]
 
@@ -204,7 +203,7 @@ def test_an_evaluation_is_not_a_recording(api: Api, run: int) -> None:
     api.evaluate(run)
     job = api.claim_job()["job_id"]
     answer = api.user.get(f"/api/v1/recordings/{job}")
-    assert (answer.status_code, answer.json()["detail"]) == (404, f"Recording {job} does not exist.")
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no recording {job}.")
 
 
 def test_a_job_may_report_only_results_of_its_kind(api: Api, run: int) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arcadia_backend import saliency
 from arcadia_backend.config import Settings
 from arcadia_backend.files.storage import stored_files
 from arcadia_workers.contract.archives import Column
@@ -15,7 +14,7 @@ from arcadia_workers.contract.protocols.document import SAMPLED
 from arcadia_workers.contract.tracks import Saliency, SaliencyHead, Track, TrackHead, packed_saliency
 from arcadia_workers.contract.tracks import packed as packed_track
 from tests.backend.test_recordings import film
-from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started, video
+from tests.factories import Api, checkpoint, checkpoint_path, event, limit_jobs, sha256, started, video
 
 WEIGHTS = b"weights"
 PONG = {"algorithm": "paac", "env": "ALE/Pong-v5", "total_steps": 1_000}
@@ -231,6 +230,6 @@ def test_invalid_saliency_requests_are_refused_with_the_reason(api: Api, monkeyp
     assert "cannot be read" in ask(api, broken, 409)["detail"]
     _, pruned = replay(api, track=made_track(played_by=b"other weights"))
     assert "was deleted" in ask(api, pruned, 409)["detail"]
-    monkeypatch.setattr(saliency, "MAX_WAITING_JOBS", 0)
+    limit_jobs(monkeypatch, "saliency", 0)
     _, replay_id = replay(api)
     assert "already wait" in ask(api, replay_id, 409)["detail"]

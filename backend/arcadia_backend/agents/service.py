@@ -11,21 +11,21 @@ from pydantic import BaseModel, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from arcadia_backend import recordings
 from arcadia_backend.agents.opening import OpenedAgent
 from arcadia_backend.checkpoints.availability import find_chosen
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables import Attempt, Checkpoint, File, Job, Replay, Run
 from arcadia_backend.errors import Conflict
-from arcadia_backend.evaluations.service import list_finished
 from arcadia_backend.files import service as files
 from arcadia_backend.files.service import Maker, files_root
 from arcadia_backend.files.storage import new_incoming_path, stored_path
+from arcadia_backend.job_kinds import recordings
+from arcadia_backend.job_kinds.evaluations.service import list_finished
+from arcadia_backend.job_kinds.recordings import RecordingRequest
 from arcadia_backend.logs import note
 from arcadia_backend.metrics.points import MetricSeries, load_run_views
 from arcadia_backend.metrics.queries import Window, read_curve
 from arcadia_backend.projects.service import resolve_or_create
-from arcadia_backend.recordings import RecordingRequest
 from arcadia_backend.runs.states import announce_run
 from arcadia_backend.web.lookup import refuse_without_agent
 from arcadia_workers.contract import layout

@@ -31,7 +31,6 @@ from sqlalchemy import BigInteger, inspect, select, text
 from sqlalchemy.orm import InstrumentedAttribute, Session
 from sqlalchemy.sql.elements import NamedColumn
 
-from arcadia_backend import calibrations, futures, reviews
 from arcadia_backend.checkpoints.service import evaluation_scores
 from arcadia_backend.database import tables
 from arcadia_backend.database.tables import (
@@ -48,9 +47,10 @@ from arcadia_backend.database.tables import (
     StudyImport,
 )
 from arcadia_backend.errors import Problem
-from arcadia_backend.evaluations.service import list_by_step, with_episodes
 from arcadia_backend.files.storage import BLOCK_BYTES
 from arcadia_backend.files.zip_files import ZipGuards
+from arcadia_backend.job_kinds import calibrations, futures, reviews
+from arcadia_backend.job_kinds.evaluations.service import list_by_step, with_episodes
 from arcadia_backend.metrics.points import MetricClock
 from arcadia_backend.provenance import load_provenance
 from arcadia_backend.replays.players import with_actions
@@ -60,6 +60,7 @@ from arcadia_backend.runs.queries import to_schema
 from arcadia_backend.studies import queries as studies
 from arcadia_workers.contract.archives import ManifestHeading, Member
 from arcadia_workers.contract.events import Sha256
+from arcadia_workers.contract.jobs import JOB_KINDS
 from arcadia_workers.contract.values import LARGEST, LARGEST_SMALL, NO_BOOLEAN, STORABLE, Id, Ordinal, storable
 
 FORMAT = "arcadia-archive"
@@ -294,7 +295,7 @@ def record_import(session: Session, kind: Kind, entry: ArchivedItem, item_id: in
 
 MAX_TEXT = 50_000_000
 # Jobs whose results are in an archive.
-JOB_KINDS = ("evaluation", "recording", "saliency", "calibration", "futures", "review", "practice")
+ARCHIVED_JOBS = tuple(each.kind for each in JOB_KINDS.values() if each.is_archived)
 
 
 @dataclass(frozen=True, eq=False)

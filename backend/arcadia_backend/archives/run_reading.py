@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from arcadia_backend.aliases import is_name
 from arcadia_backend.archives import format as tables_of
 from arcadia_backend.archives.format import (
+    ARCHIVED_JOBS,
     GUARDS,
-    JOB_KINDS,
     Archive,
     ArchivedRun,
     BadArchive,
@@ -31,6 +31,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables import StartSet
 from arcadia_backend.files.routes import MEDIA_TYPES
 from arcadia_backend.files.service import new_stored_path
+from arcadia_backend.job_kinds.start_sets import build_start_set
 from arcadia_backend.jobs import to_stored
 from arcadia_backend.logs import note
 from arcadia_backend.metrics.export import SeriesRestorer
@@ -40,7 +41,6 @@ from arcadia_backend.metrics.service import MAX_SERIES
 from arcadia_backend.projects.service import resolve_or_create
 from arcadia_backend.provenance import store_document
 from arcadia_backend.runs.states import announce_run
-from arcadia_backend.start_sets import build_start_set
 from arcadia_workers.contract.archives import ArchiveError, read_header
 from arcadia_workers.contract.config import CONFIGURATIONS
 from arcadia_workers.contract.games import ENVIRONMENTS
@@ -241,7 +241,7 @@ class RunReader:
         if values["checkpoint_id"] is not None:
             self._checkpoints_of_jobs[number] = values["checkpoint_id"]
             values["checkpoint_id"] = None
-        if values["kind"] not in JOB_KINDS:
+        if values["kind"] not in ARCHIVED_JOBS:
             raise BadArchive(f"Job {number} is of the kind {values['kind']}, which belongs to no run.")
         if values["state"] in ("queued", "running"):
             values |= {"state": "cancelled", "finished_at": utc_now()}

@@ -20,8 +20,8 @@ from arcadia_backend.aliases import current_changes
 from arcadia_backend.archives import format as tables_of
 from arcadia_backend.archives.block_ids import describe, find_ids
 from arcadia_backend.archives.format import (
+    ARCHIVED_JOBS,
     FORMAT,
-    JOB_KINDS,
     MANIFEST,
     MAX_RUNS,
     RUNS_VERSION,
@@ -184,7 +184,7 @@ def _of(model: Any, run_id: int) -> Select[Any]:
 def _jobs(run_id: int) -> Select[Any]:
     """Return the jobs to include. In futures of a replay of another run, the agent of this run only acted."""
     others = select(tables.Futures.job_id).join(tables.Replay).where(tables.Replay.run_id != run_id)
-    return _of(tables.Job, run_id).where(tables.Job.kind.in_(JOB_KINDS), tables.Job.id.not_in(others))
+    return _of(tables.Job, run_id).where(tables.Job.kind.in_(ARCHIVED_JOBS), tables.Job.id.not_in(others))
 
 
 def _job_ids(run_id: int) -> Select[Any]:

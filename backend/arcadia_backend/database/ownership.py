@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from arcadia_backend.database.scope import Role
+from arcadia_workers.contract.jobs import JOB_KINDS
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ INSTALLATION = None
 OF_RUN = Through("run_id", "runs")
 OF_STUDY = Through("study_id", "studies")
 OF_REPLAY = Through("replay_id", "replays")
+OF_JOB = Through("job_id", "jobs")
 # For columns that may be empty. Own is for the others.
 OF_PROJECT = Through("project_id", "projects")
 
@@ -74,7 +76,7 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     "measurements": OF_RUN,
     "submissions": OF_RUN,
     "checkpoints": OF_RUN,
-    "event_digests": AnyOf((OF_RUN, Through("job_id", "jobs"))),
+    "event_digests": AnyOf((OF_RUN, OF_JOB)),
     "alias_changes": OF_RUN,
     "provenance_documents": AnyOf(
         (UsedBy("attempts", "packages_sha256", "sha256"), UsedBy("attempts", "diff_sha256", "sha256"))
@@ -87,17 +89,17 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     "metric_pages": Through("series_id", "metric_series"),
     "metric_clocks": OF_RUN,
     "media": OF_RUN,
-    "files": AnyOf((OF_RUN, Through("job_id", "jobs"), UsedBy("artifact_entries", "file_id", "id"))),
+    "files": AnyOf((OF_RUN, OF_JOB, UsedBy("artifact_entries", "file_id", "id"))),
     "archive_imports": OF_RUN,
     # Of jobs and what they make
     "jobs": AnyOf((OF_RUN, OF_PROJECT)),
+    **{each.table: OF_JOB for each in JOB_KINDS.values() if each.table},
+    # These have a column that reaches their project sooner.
     "evaluations": OF_RUN,
     "evaluation_episodes": Through("evaluation_id", "evaluations"),
     "calibrations": OF_RUN,
     "replays": OF_RUN,
     "futures": OF_REPLAY,
-    # The job has the run of the replay, or of the agent that reviews a kept game.
-    "reviews": Through("job_id", "jobs"),
     "practices": OF_REPLAY,
     "kept_games": Own("project_id"),
     "start_sets": Own("project_id"),

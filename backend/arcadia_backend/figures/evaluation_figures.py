@@ -10,11 +10,9 @@ import plotly.graph_objects as go
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from arcadia_backend.calibrations import find_calibration, list_finished_calibrations
 from arcadia_backend.colors import PALETTE, Stroke, color_of, strokes
 from arcadia_backend.comparisons.groups import run_labels
 from arcadia_backend.database.tables import Calibration, Evaluation, Run
-from arcadia_backend.evaluations.service import list_finished
 from arcadia_backend.figures.curves_figure import UNSMOOTHED, RunCurve, curves_figure, read_smoothed_curves
 from arcadia_backend.figures.drawing import (
     MAX_DRAWABLE,
@@ -30,6 +28,8 @@ from arcadia_backend.figures.drawing import (
     x_axis,
     y_axis,
 )
+from arcadia_backend.job_kinds.calibrations import find_calibration, list_finished_calibrations
+from arcadia_backend.job_kinds.evaluations.service import list_finished
 from arcadia_backend.metrics.points import Floats, MetricSeries
 from arcadia_backend.metrics.queries import FRAMES_PER_EPOCH, Window
 from arcadia_backend.metrics.reading import NO_CURVE

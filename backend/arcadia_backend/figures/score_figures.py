@@ -12,7 +12,6 @@ from arcadia_backend.colors import Stroke, color_of
 from arcadia_backend.comparisons.groups import group_labels, group_runs, group_samples, strokes_by_run
 from arcadia_backend.comparisons.scores import GroupScores, load_episode_returns, load_group_scores
 from arcadia_backend.database.tables import Run
-from arcadia_backend.evaluations.service import find_evaluation, list_episodes
 from arcadia_backend.figures.drawing import (
     MAX_DRAWABLE,
     MAX_NAMED_LINES,
@@ -25,6 +24,7 @@ from arcadia_backend.figures.drawing import (
     to_json,
 )
 from arcadia_backend.figures.evaluation_figures import protocol_color
+from arcadia_backend.job_kinds.evaluations.service import find_evaluation, list_episodes
 from arcadia_backend.metrics.points import Floats
 from arcadia_workers.contract.inference.means import share_interval
 from arcadia_workers.contract.inference.samples import profile

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.games import schemas
 from arcadia_backend.games.schemas import BestScore, GameCard, ScoreTable, TableRow
 from arcadia_backend.games.scores import FinishedEvaluation, TableKey, normalized, reference, to_schemas
-from arcadia_backend.kept_games import best_score
+from arcadia_backend.job_kinds.kept_games import best_score
 from arcadia_backend.web.formats import csv_line
 from arcadia_workers.contract import published
 from arcadia_workers.contract.protocols import PROTOCOLS

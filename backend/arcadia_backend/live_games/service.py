@@ -15,14 +15,22 @@ from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.tables import Checkpoint, Job, Run
 from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.games.service import find_game
-from arcadia_backend.jobs import LIVE_GAMES, read_queue
+from arcadia_backend.jobs import read_queue
 from arcadia_backend.projects.service import resolve
-from arcadia_backend.replays.players import check_decision, find_player, read_track, refuse, why_person_cannot_play
+from arcadia_backend.replays.players import (
+    check_decision,
+    episode_of,
+    find_player,
+    read_track,
+    refuse,
+    why_person_cannot_play,
+)
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.lookup import find_job, find_run, refuse_without_agent
+from arcadia_workers.contract.jobs import LIVE_GAMES, JobKind
 from arcadia_workers.contract.live import LiveParameters, PlayParameters, ReplayOrigin
 from arcadia_workers.contract.values import SmallCount
-from arcadia_workers.contract.worker_api import JobKind, JobState
+from arcadia_workers.contract.worker_api import JobState
 
 
 class AskLive(BaseModel):
@@ -92,7 +100,7 @@ def start_live(session: Session, settings: Settings, run: Run, wanted: AskLive) 
     # Finished games are not kept.
     jobs.remove_ended(session, run, "live")
     parameters = LiveParameters(follows=follows)
-    return jobs.enqueue(session, run, checkpoint, "live", parameters.model_dump(mode="json"), total=1)
+    return jobs.enqueue(session, run, checkpoint, "live", parameters, total=1)
 
 
 def find_live_job(session: Session, number: int, *kinds: JobKind, lock: bool = False) -> Job:
@@ -150,11 +158,11 @@ def start_play(session: Session, settings: Settings, slug: str, project: str | N
     """Queue a game for people of a project to play, and delete finished ones."""
     project_id = resolve(session, project)
     check_capacity(session, settings)
-    parameters = PlayParameters(env=find_game(slug).id).model_dump(mode="json", exclude_none=True)
+    parameters = PlayParameters(env=find_game(slug).id)
     # Finished games are not kept.
     query = select(Job).where(Job.kind == "play", Job.project_id == project_id, Job.state.not_in(jobs.UNFINISHED))
     for ended in session.scalars(query.order_by(Job.id)).all():
-        if ended.parameters == parameters:
+        if PlayParameters.model_validate(ended.parameters) == parameters:
             jobs.remove(session, ended)
     return jobs.enqueue(session, None, None, "play", parameters, 1, project_id)
 
@@ -173,13 +181,10 @@ def continue_replay(session: Session, settings: Settings, replay_id: int, decisi
     origin = ReplayOrigin(
         replay_id=replay.id,
         decision=decision,
-        protocol=track.head.protocol,
-        seed=track.head.seed,
-        episode=track.head.episode,
-        actions=track.columns["action"][:decision].tolist(),
+        **episode_of(track, decision),
         score=float(track.columns["score"][decision]),
     )
-    parameters = PlayParameters(env=run.env, origin=origin).model_dump(mode="json")
+    parameters = PlayParameters(env=run.env, origin=origin)
     return jobs.enqueue(session, run, checkpoint, "play", parameters, total=1)
 
 

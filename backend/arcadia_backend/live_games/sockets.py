@@ -17,7 +17,7 @@ from arcadia_backend.database.scope import acting_as
 from arcadia_backend.errors import NotFound, Problem
 from arcadia_backend.files.service import find_file
 from arcadia_backend.files.storage import stored_path
-from arcadia_backend.jobs import LIVE_GAMES, UNFINISHED
+from arcadia_backend.jobs import UNFINISHED
 from arcadia_backend.live.notices import Topic, current_hub
 from arcadia_backend.live.watches import Credentials
 from arcadia_backend.live_games import service
@@ -28,6 +28,7 @@ from arcadia_backend.web.security import Unauthorized
 from arcadia_backend.worker_api.attempts import StaleAttempt, offer
 from arcadia_backend.worker_api.jobs import JOBS
 from arcadia_workers.contract.events import CheckpointFile
+from arcadia_workers.contract.jobs import LIVE_GAMES
 from arcadia_workers.contract.live import ENDED, NO_SUCH_GAME, PART_BYTES, STALE, TOO_MANY, TOO_SLOW, Newer
 from arcadia_workers.contract.worker_api import AttemptNumber
 

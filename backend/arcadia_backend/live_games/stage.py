@@ -25,9 +25,9 @@ from arcadia_backend.database.engine import Database
 from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.database.tables import Job
 from arcadia_backend.failure_log import FailureLog
-from arcadia_backend.jobs import LIVE_GAMES
 from arcadia_backend.live.channel import Channel, cancel_all
 from arcadia_backend.live.notices import current_hub
+from arcadia_workers.contract.jobs import LIVE_GAMES
 from arcadia_workers.contract.live import (
     ALONE_SECONDS,
     AWAY,

@@ -6,6 +6,7 @@ Requests and the buttons of pages use the same rules.
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 from sqlalchemy import select
@@ -38,6 +39,12 @@ def read_track(session: Session, replay: Replay) -> Track:
         raise Conflict(f"The track file of this replay cannot be read: {error}") from error
     refuse(_why_unknown(track.head))
     return track
+
+
+def episode_of(track: Track, decisions: int | None = None) -> dict[str, Any]:
+    """Return what repeats the episode of a track, with its actions before a decision if given, for a job."""
+    episode = {name: getattr(track.head, name) for name in ("protocol", "seed", "episode")}
+    return episode | {"actions": track.columns["action"][:decisions].tolist()}
 
 
 def _why_unknown(head: TrackHead) -> str | None:

@@ -10,8 +10,9 @@ from arcadia_backend.comparisons.groups import run_labels
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Review, Run
 from arcadia_backend.errors import NotFound, Problem
-from arcadia_backend.evaluations.service import list_finished
-from arcadia_backend.practices.queries import load as load_practices
+from arcadia_backend.job_kinds.evaluations.service import list_finished
+from arcadia_backend.job_kinds.practices.queries import load as load_practices
+from arcadia_backend.job_kinds.reviews import load as load_reviews
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.reports.schemas import (
     AnyBlock,
@@ -30,7 +31,6 @@ from arcadia_backend.reports.schemas import (
     replace_runs,
     run_ids_in,
 )
-from arcadia_backend.reviews import load as load_reviews
 from arcadia_backend.runs.names import field_titles, format_value
 from arcadia_backend.studies.queries import to_schema
 from arcadia_backend.studies.service import find_study

@@ -18,10 +18,10 @@ from arcadia_backend.database.tables import Attempt, Measurement, Run, Study
 from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.errors import NotFound
 from arcadia_backend.failure_log import FailureLog
+from arcadia_backend.job_kinds.practices.queries import find_due
+from arcadia_backend.job_kinds.practices.service import continue_due, end_if_without_right, find_without_right
 from arcadia_backend.live.background import BackgroundThread
 from arcadia_backend.metrics.points import training_seconds
-from arcadia_backend.practices.queries import find_due
-from arcadia_backend.practices.service import continue_due, end_if_without_right, find_without_right
 from arcadia_backend.runs import service as runs
 from arcadia_backend.runs.forecast import kind_label, measure
 from arcadia_backend.studies import planning, service

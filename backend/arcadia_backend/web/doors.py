@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute
 from arcadia_backend.config import API
 from arcadia_backend.database.rights import MissingRight
 from arcadia_backend.database.scope import Role, Scope
+from arcadia_workers.contract.jobs import JOB_KINDS
 
 
 class Right(StrEnum):
@@ -108,19 +109,7 @@ read            GET                 /compare/**
 
 read            GET                 /replays/**
 write           ANY                 /replays/**
-read            GET                 /evaluations/**
-write           ANY                 /evaluations/**
-read            GET                 /calibrations/**
-write           ANY                 /calibrations/**
-read            GET                 /recordings/**
-write           ANY                 /recordings/**
-read            GET                 /futures/**
-write           ANY                 /futures/**
 read            POST                /reviews/*/practices/preview
-read            GET                 /reviews/**
-write           ANY                 /reviews/**
-read            GET                 /practices/**
-write           ANY                 /practices/**
 read            GET                 /start-sets/**
 write           ANY                 /start-sets/**
 read            GET                 /kept-games/**
@@ -179,6 +168,10 @@ read            GET                 /environments
 read            GET                 /plugins
 read            GET                 /openapi.json
 """
+# Results of jobs.
+_JOB_DOORS = "".join(
+    f"read  GET  /{each.path}/**\nwrite  ANY  /{each.path}/**\n" for each in JOB_KINDS.values() if each.path
+)
 # Parts of the application outside of the API. Pages are programs without data.
 _OTHER_DOORS = """
 read            GET                 /api/docs/**
@@ -212,7 +205,7 @@ def _read_doors(table: str, prefix: str = "") -> Iterator[Door]:
         yield frozenset(methods), re.compile(pattern), _WORDS.get(word) or Right(word)
 
 
-API_DOORS = (*_read_doors(_DOORS, API),)
+API_DOORS = (*_read_doors(_DOORS + _JOB_DOORS, API),)
 OTHER_DOORS = (*_read_doors(_OTHER_DOORS),)
 
 
@@ -315,8 +308,7 @@ def _check_scopes(right: Right, scope: Scope) -> None:
 # Tables of the objects in paths, by the first part of the path.
 _TABLES = {
     **{name: name for name in "runs projects studies reports views artifacts replays".split()},
-    **{name: name for name in "evaluations calibrations futures reviews practices".split()},
-    "recordings": "jobs",
+    **{each.path: each.table or "jobs" for each in JOB_KINDS.values() if each.path},
     "live": "jobs",
     "kept-games": "kept_games",
     "start-sets": "start_sets",

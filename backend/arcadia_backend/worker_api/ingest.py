@@ -5,12 +5,12 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from arcadia_backend.calibrations import schedule_calibration
 from arcadia_backend.changes import store_applied
 from arcadia_backend.checkpoints.service import frames_at_step, store_checkpoint, update_best
 from arcadia_backend.database.tables import Attempt, LogLine, Run
-from arcadia_backend.evaluations.service import schedule_evaluation
 from arcadia_backend.events import digest_of_event, refuse_other_kinds, take_unstored, to_datetime
+from arcadia_backend.job_kinds.calibrations import schedule_calibration
+from arcadia_backend.job_kinds.evaluations.service import schedule_evaluation
 from arcadia_backend.logs import note_conflicts
 from arcadia_backend.metrics import service as metrics
 from arcadia_backend.provenance import store_provenance

@@ -1,24 +1,27 @@
 """Attempts at jobs, their events and their results."""
 
 from datetime import datetime
+from importlib import import_module
+from pkgutil import walk_packages
 
 from sqlalchemy.orm import Session
 
-from arcadia_backend import calibrations, futures, jobs, kept_games, recordings, reviews, saliency, start_sets
+from arcadia_backend import job_kinds, jobs
 from arcadia_backend.checkpoints.service import prune_after_job
 from arcadia_backend.config import Settings
 from arcadia_backend.database.tables import Checkpoint, Job, Run
-from arcadia_backend.evaluations import service as evaluations
-from arcadia_backend.evaluations.service import offer_start_set
 from arcadia_backend.events import EventConflict, digest_of_event, refuse_other_kinds, take_unstored, to_datetime
+from arcadia_backend.job_kinds import calibrations
+from arcadia_backend.job_kinds.evaluations import service as evaluations
+from arcadia_backend.job_kinds.evaluations.service import offer_start_set
 from arcadia_backend.jobs import ORDER, Handlers, JobType
 from arcadia_backend.logs import note
-from arcadia_backend.practices import service as practices
 from arcadia_backend.web.lookup import find_job
 from arcadia_backend.worker_api.attempts import Attempts, claim_first, offer, read_installation_id
 from arcadia_backend.workers import can_be_done_by, fits_job_slots
 from arcadia_workers.contract import events as ev
-from arcadia_workers.contract.worker_api import EventBatch, JobClaim, JobKind, Outcome, Release
+from arcadia_workers.contract.jobs import JOB_KINDS, JobKind
+from arcadia_workers.contract.worker_api import EventBatch, JobClaim, Outcome, Release
 
 
 def claim(session: Session, settings: Settings, worker: str) -> JobClaim | None:
@@ -134,6 +137,10 @@ def _log(_session: Session, job: Job, event: ev.Log) -> None:
         job.message = event.message
 
 
+def _advance(_session: Session, job: Job, event: ev.Advanced) -> None:
+    job.done, job.total = min(event.done, event.total), event.total
+
+
 def _end(_session: Session, job: Job, event: ev.Stopped | ev.Finished | ev.Failed) -> None:
     """Store how the process ended. The job changes state when its worker releases it or falls silent."""
     job.outcome = event.kind
@@ -141,26 +148,19 @@ def _end(_session: Session, job: Job, event: ev.Stopped | ev.Finished | ev.Faile
         job.message, job.traceback = event.message, event.traceback or None
 
 
-JOB_TYPES: dict[JobKind, JobType] = {
-    each.kind: each
-    for each in (
-        evaluations.JOB,
-        recordings.JOB,
-        saliency.JOB,
-        futures.JOB,
-        reviews.JOB,
-        practices.JOB,
-        calibrations.JOB,
-        start_sets.JOB,
-        JobType("live"),
-        kept_games.PLAY_JOB,
-        kept_games.FILM_JOB,
-    )
-}
+def load_job_types() -> dict[JobKind, JobType]:
+    """Import the modules of kinds of jobs. Return the kinds that they define, in the order of their declarations."""
+    modules = [import_module(each.name) for each in walk_packages(job_kinds.__path__, f"{job_kinds.__name__}.")]
+    found = {each.kind: each for module in modules for each in vars(module).values() if isinstance(each, JobType)}
+    return {kind: found[kind] for kind in JOB_KINDS}
+
+
+JOB_TYPES = load_job_types()
 
 _COMMON_HANDLERS: Handlers = {
     ev.Started: _start,
     ev.Log: _log,
+    ev.Advanced: _advance,
     ev.Stopped: _end,
     ev.Finished: _end,
     ev.Failed: _end,

@@ -12,11 +12,11 @@ from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database.engine import Database, Db
 from arcadia_backend.database.tables import Checkpoint
 from arcadia_backend.errors import NotFound
-from arcadia_backend.evaluations.service import start_set_of_job
 from arcadia_backend.files import service
 from arcadia_backend.files.pieces import Piece, read_progress, receive_piece
 from arcadia_backend.files.routes import download
 from arcadia_backend.files.service import BODY, FindMaker, Upload, receive_upload
+from arcadia_backend.job_kinds.evaluations.service import start_set_of_job
 from arcadia_backend.web.lookup import PathId
 from arcadia_backend.worker_api import ingest, jobs, registry, runs
 from arcadia_backend.worker_api.attempts import StaleAttempt

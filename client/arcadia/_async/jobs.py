@@ -191,7 +191,7 @@ class AsyncJob(AsyncResource, JobRecord):
 
     @property
     def _share(self) -> float:
-        return float(self.has_ended)
+        return self.done / self.total if self.total and not self.has_ended else float(self.has_ended)
 
 
 class AsyncEvaluation(AsyncJob, EvaluationRecord):
@@ -199,19 +199,11 @@ class AsyncEvaluation(AsyncJob, EvaluationRecord):
 
     collection = "evaluations"
 
-    @property
-    def _share(self) -> float:
-        return self.episodes_done / self.episodes_total if self.episodes_total else 0.0
-
 
 class AsyncCalibration(AsyncJob, CalibrationRecord):
     """A calibration: values of a checkpoint's critic compared with the returns of simulated futures."""
 
     collection = "calibrations"
-
-    @property
-    def _share(self) -> float:
-        return self.moments_done / self.moments_total if self.moments_total else 0.0
 
 
 class AsyncFutures(AsyncJob, FuturesRecord):
@@ -224,19 +216,11 @@ class AsyncFutures(AsyncJob, FuturesRecord):
         await self.delete()
         return self
 
-    @property
-    def _share(self) -> float:
-        return self.done / self.total if self.total else 0.0
-
 
 class AsyncReview(AsyncJob, ReviewRecord):
     """A review: a job that finds the decisions of a replay at which its agent lost."""
 
     collection = "reviews"
-
-    @property
-    def _share(self) -> float:
-        return self.done / self.total if self.total else 0.0
 
     async def preview_practice(
         self,
@@ -280,10 +264,6 @@ class AsyncPractice(AsyncJob, PracticeRecord):
     """A practice: runs that train on from a checkpoint with and without its mistakes, and their comparison."""
 
     collection = "practices"
-
-    @property
-    def _share(self) -> float:
-        return self.done / self.total if self.total else 0.0
 
     @property
     def _status(self) -> str:

@@ -262,7 +262,7 @@ class AsyncRun(AsyncResource, RunRecord):
         protocol: str | None = None,
         *,
         checkpoint: CheckpointChoice = "newest",
-        episodes: int = 5,
+        episodes: int = 10,
         every: int | None = None,
         futures: int = 16,
         horizon: int = 200,

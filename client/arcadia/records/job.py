@@ -35,6 +35,12 @@ class JobRecord(Record):
         """True if the job is done, failed or cancelled."""
         return self.state in JOB_ENDED_STATES
 
+    done: int
+    """Progress, in the unit of the total."""
+
+    total: int
+    """0 while it is unknown."""
+
     created_at: datetime
     """Time of the request."""
 
@@ -232,12 +238,6 @@ class FuturesRecord(JobRecord):
     def document(self) -> dict[str, Any]:
         """The whole result, as `arcadia futures --json` prints it. Empty until they are done."""
         return dict(self.data.get("document") or {})
-
-    done: int
-    """Progress in decisions."""
-
-    total: int
-    """Decisions of all simulations."""
 
     def __repr__(self) -> str:
         values = f", value {self.value:.4g}, mean {self.mean:.4g}" if None not in (self.value, self.mean) else ""

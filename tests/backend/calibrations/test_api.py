@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from arcadia_backend import calibrations
 from arcadia_workers.contract.futures import CalibrationBin, CalibrationDocument, JudgedMoment, LossBounds, Regret
 from arcadia_workers.contract.protocols.document import SAMPLED
-from tests.factories import CARTPOLE, Api, changed, event, started
+from tests.factories import CARTPOLE, Api, changed, event, limit_jobs, started
 
 SCHEDULED = {**CARTPOLE, "total_steps": 100_000, "calibrate_every_steps": 1_000}
 
@@ -181,7 +180,7 @@ def test_invalid_requests_are_refused_with_the_reason(api: Api, monkeypatch: pyt
         assert message in errors[0]["message"], errors
     without, _ = api.running()
     assert "checkpoint" in request(api, without, 409)["detail"]
-    monkeypatch.setattr(calibrations, "MAX_UNFINISHED", 0)
+    limit_jobs(monkeypatch, "calibration", 0)
     assert "unfinished calibrations" in request(api, run_id, 409)["detail"]
 
 

@@ -10,9 +10,8 @@ from sqlalchemy.orm import Session
 from arcadia_backend import jobs
 from arcadia_backend.accounts.audit import AUDITED
 from arcadia_backend.database.tables import Job, Run
-from arcadia_backend.evaluations import service
 from arcadia_backend.web.lookup import find_run
-from tests.factories import PONG, Api, evaluated_episode, evaluation, event, sha256, start_set, started
+from tests.factories import PONG, Api, evaluated_episode, evaluation, event, limit_jobs, sha256, start_set, started
 
 
 def trained(api: Api, **more: Any) -> int:
@@ -292,7 +291,7 @@ def test_a_queued_evaluation_has_a_reason(api: Api, slots: int | None, reported:
 
 
 def test_the_number_of_unfinished_evaluations_is_limited(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "MAX_UNFINISHED", 1)
+    limit_jobs(monkeypatch, "evaluation", 1)
     run_id = trained(api)
     api.evaluate(run_id)
     answer = api.user.post(f"/api/v1/runs/{run_id}/evaluations", json={})

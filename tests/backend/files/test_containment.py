@@ -6,11 +6,11 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import update
 
-from arcadia_backend import saliency
 from arcadia_backend.backup.making import back_up
 from arcadia_backend.config import Settings
 from arcadia_backend.database.tables import File
 from arcadia_backend.errors import NotFound
+from arcadia_backend.job_kinds import saliency
 from arcadia_backend.refusals import RefusedError
 from arcadia_backend.replays import routes
 from tests.factories import Api

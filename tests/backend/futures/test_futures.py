@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from arcadia_backend import futures
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Database
+from arcadia_backend.job_kinds import futures
 from arcadia_workers.contract.futures import ActionFutures, Future, FuturesDocument, FuturesVideo, MeanReturn
 from arcadia_workers.contract.protocols.document import SAMPLED
 from tests.backend.test_saliency import PONG, WEIGHTS, made_track, replay
-from tests.factories import Api, checkpoint, checkpoint_path, event, sha256, started
+from tests.factories import Api, checkpoint, checkpoint_path, event, limit_jobs, sha256, started
 
 PART = MeanReturn(count=2, mean=0.5, interval=(0.1, 0.9))
 MADE = FuturesDocument(
@@ -290,5 +290,5 @@ def test_invalid_requests_are_refused_with_the_reason(api: Api, monkeypatch: pyt
     assert "cannot be read" in request(api, broken, 409)["detail"]
     monkeypatch.setattr(futures, "MAX_KEPT", 0)
     assert "Delete some first" in request(api, replay_id, 409)["detail"]
-    monkeypatch.setattr(futures, "MAX_WAITING_JOBS", 0)
+    limit_jobs(monkeypatch, "futures", 0)
     assert "already wait" in request(api, replay_id, 409)["detail"]

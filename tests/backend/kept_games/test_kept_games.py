@@ -121,13 +121,13 @@ def test_others_can_write_while_start_points_are_made(api: Api, monkeypatch: pyt
         meanwhile.append(api.beat().status_code)
         return starts_at(seed, actions, screens)
 
-    monkeypatch.setattr("arcadia_backend.kept_games.starts_at", slowly)
+    monkeypatch.setattr("arcadia_backend.job_kinds.kept_games.starts_at", slowly)
     assert api.user.post(POINTS.format(**game), params={"name": "mine"}).status_code == 201
     assert meanwhile == [200]
 
 
 def test_games_beyond_the_limit_are_refused_with_the_reason(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arcadia_backend.kept_games.MAX_KEPT_GAMES", 1)
+    monkeypatch.setattr("arcadia_backend.job_kinds.kept_games.MAX_KEPT_GAMES", 1)
     first = api.keep_game()
     assert api.keep_game()["id"] == first["id"]
     number = api.user.post("/api/v1/games/pong/play").json()["id"]

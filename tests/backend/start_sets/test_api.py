@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from arcadia_backend import start_sets
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import StartSet
+from arcadia_backend.job_kinds import start_sets
 from arcadia_workers.contract.protocols.starts import StartSetFile
 from tests.factories import PONG, Api, start_set
 

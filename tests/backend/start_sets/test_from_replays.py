@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arcadia_backend import start_sets
 from arcadia_workers.contract import tracks
 from arcadia_workers.contract.protocols.starts import StartSetFile
 from tests.backend.test_saliency import made_track, replay
-from tests.factories import CARTPOLE, Api, event, sha256, start_set, started
+from tests.factories import CARTPOLE, Api, event, limit_jobs, sha256, start_set, started
 
 SETS = "/api/v1/start-sets"
 
@@ -133,7 +132,7 @@ def test_finished_requests_of_a_run_are_deleted(api: Api) -> None:
     first = ask(api, replay_id)["id"]
     repeat(api, [13])
     second = ask(api, replay_id, name="another", decision=0)["id"]
-    assert "does not save start points" in state(api, replay_id, first)["detail"]
+    assert "There are no start points" in state(api, replay_id, first)["detail"]
     assert state(api, replay_id, second)["state"] == "queued"
     assert api.user.get(f"/api/v1/replays/{replay_id + 1}/start-points/{second}").status_code == 404
 
@@ -145,8 +144,8 @@ def test_impossible_requests_are_refused_with_the_reason(api: Api, monkeypatch: 
     assert ask(api, replay_id, 422, every=0)["errors"][0]["field"] == "every"
     api.import_starts(start_set("agent"), name="rally")
     assert "already has a start set named 'rally'" in ask(api, replay_id, 409)["detail"]
-    monkeypatch.setattr(start_sets, "MAX_WAITING_JOBS", 0)
-    assert "0 sets of run" in ask(api, replay_id, 409, name="another")["detail"]
+    limit_jobs(monkeypatch, "start_points", 0)
+    assert "0 unfinished start points of run" in ask(api, replay_id, 409, name="another")["detail"]
 
 
 def test_replays_that_cannot_be_repeated_from_a_start_point_are_refused(api: Api) -> None:

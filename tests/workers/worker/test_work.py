@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from arcadia_workers.contract import layout
-from arcadia_workers.contract.jobs import JobRequest
+from arcadia_workers.contract.jobs import JobKind, JobRequest
 from arcadia_workers.contract.live import LiveAddress
-from arcadia_workers.contract.worker_api import JobKind
 from arcadia_workers.worker.attempt_directory import CheckpointStore
 from arcadia_workers.worker.backend_client import BackendClient
 from arcadia_workers.worker.work import Jobs

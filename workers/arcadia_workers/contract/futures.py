@@ -150,7 +150,9 @@ class FuturesOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     decision: SmallCount = Field(description="The decision to continue from, counted from 0.")
-    futures: Annotated[int, Field(ge=MIN_FUTURES, le=MAX_FUTURES), NO_BOOLEAN] = USUAL_FUTURES
+    futures: Annotated[int, Field(ge=MIN_FUTURES, le=MAX_FUTURES), NO_BOOLEAN] = Field(
+        default=USUAL_FUTURES, description=f"Number of futures, {MIN_FUTURES} to {MAX_FUTURES}."
+    )
     horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON), NO_BOOLEAN] = Field(
         default=USUAL_HORIZON, description="Longest future, in decisions."
     )
@@ -209,14 +211,17 @@ class CalibrationOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    episodes: Annotated[int, Field(ge=1, le=MAX_EPISODES), NO_BOOLEAN] = USUAL_EPISODES
+    episodes: Annotated[int, Field(ge=1, le=MAX_EPISODES), NO_BOOLEAN] = Field(
+        default=USUAL_EPISODES, description="Episodes to play."
+    )
     every: Annotated[int, Field(ge=1, le=MAX_EVERY), NO_BOOLEAN] | None = Field(
         default=None,
         description=f"Judge every k-th decision of an episode. By default, k is chosen so that about {USUAL_MOMENTS} "
         "decisions are judged.",
     )
     futures: Annotated[int, Field(ge=MIN_FUTURES, le=MAX_FUTURES), NO_BOOLEAN] = Field(
-        default=USUAL_CALIBRATION_FUTURES, description="Futures of each decision, and of each of its actions."
+        default=USUAL_CALIBRATION_FUTURES,
+        description=f"Futures of each decision, and of each of its actions, {MIN_FUTURES} to {MAX_FUTURES}.",
     )
     horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON), NO_BOOLEAN] = Field(
         default=USUAL_HORIZON, description="Longest future, in decisions."

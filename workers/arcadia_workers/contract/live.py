@@ -196,7 +196,7 @@ class PlayParameters(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     env: EnvironmentId
-    origin: ReplayOrigin | None = None
+    origin: ReplayOrigin | None = Field(default=None, exclude_if=lambda origin: origin is None)
 
 
 class KeptActions(BaseModel):

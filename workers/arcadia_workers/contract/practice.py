@@ -112,8 +112,8 @@ class PracticeOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    share: Share = USUAL_SHARE
-    before: Before = USUAL_BEFORE
+    share: Share = Field(default=USUAL_SHARE, description="Share of episodes that begin before a mistake.")
+    before: Before = Field(default=USUAL_BEFORE, description="Decisions between such a start and the mistake.")
     steps: Annotated[int, Field(ge=1, le=MAX_STEPS), NO_BOOLEAN] | None = Field(
         default=None, description="Steps of each arm. By default a tenth of those of the checkpoint, at least 10,000."
     )

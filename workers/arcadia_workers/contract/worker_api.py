@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from arcadia_workers.contract.events import CheckpointFile, Event, RequestedChange, Sha256
+from arcadia_workers.contract.jobs import JobKind
 from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE, Id, Message, Ordinal, ShortText, SmallCount, Traceback
 
 State = Literal["queued", "starting", "running", "finished", "failed", "paused", "stopped"]
@@ -20,21 +21,7 @@ Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
 QueueName = Literal["cpu", "gpu"]
 # The kinds of assignments, as in API paths.
 Noun = Literal["runs", "jobs"]
-JobKind = Literal[
-    "evaluation",
-    "recording",
-    "saliency",
-    "futures",
-    "calibration",
-    "review",
-    "practice",
-    "live",
-    "play",
-    "film",
-    "start_points",
-]
-# A person waits for these. A worker has slots that only they may use.
-INTERACTIVE_JOBS: tuple[JobKind, ...] = ("live", "play", "futures", "start_points")
+# Slots of a worker for interactive jobs, in addition to those for all jobs.
 INTERACTIVE_SLOTS = 2
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 JobDesired = Literal["run", "cancel"]

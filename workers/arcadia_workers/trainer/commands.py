@@ -34,7 +34,6 @@ from arcadia_workers.contract.tracks import TrackHead
 from arcadia_workers.trainer import calibration
 from arcadia_workers.trainer import practice as practices
 from arcadia_workers.trainer import review as reviews
-from arcadia_workers.trainer.calibration import CalibrateRequest
 from arcadia_workers.trainer.errors import StopRequest, TrainerError, show
 from arcadia_workers.trainer.evaluation import report as evaluation
 from arcadia_workers.trainer.evaluation.report import JobReport, rounded
@@ -243,7 +242,8 @@ def evaluate(options: argparse.Namespace, report: JobReport, stop: StopRequest) 
 
 def record(options: argparse.Namespace, _report: JobReport, stop: StopRequest) -> None:
     """Record an episode."""
-    validated(jobs.RecordingParameters, options, protocol=_check_agent(options))
+    _check_agent(options)
+    validated(jobs.RecordingParameters, options)
     if not 0 < options.longest < float("inf"):
         raise RequestError(f"--longest {options.longest}: give a number of seconds above 0")
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
@@ -288,12 +288,15 @@ def simulate(options: argparse.Namespace, _report: JobReport, stop: StopRequest)
 
 def calibrate(options: argparse.Namespace, _report: JobReport, stop: StopRequest) -> None:
     """Compare the values of an agent with simulated futures."""
-    wanted = validated(jobs.CalibrationParameters, options, protocol=_check_agent(options))
-    request = CalibrateRequest(options.run_dir, options.checkpoint, options.protocol, options.seed, wanted)
+    _check_agent(options)
+    wanted = validated(jobs.CalibrationParameters, options)
     from arcadia_workers.trainer.calibration import calibrating  # loads torch, which takes seconds
+    from arcadia_workers.trainer.futures import simulating
 
     stop.interrupts = False
-    _print_result(options, calibrating.calibrate(request, stop.requested), text=calibration.table)
+    player = simulating.load(options.run_dir, options.checkpoint, wanted.protocol)
+    document = calibrating.calibration(wanted, player, should_stop=stop.requested)
+    _print_result(options, document, text=calibration.table)
 
 
 def review(options: argparse.Namespace, _report: JobReport, stop: StopRequest) -> None:

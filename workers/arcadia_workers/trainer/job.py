@@ -8,16 +8,19 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from arcadia_workers.contract import events, layout
 from arcadia_workers.contract.jobs import (
+    JOB_KINDS,
     CalibrationParameters,
     EvaluationParameters,
     FilmParameters,
     FuturesParameters,
+    JobKind,
     JobRequest,
     PracticeParameters,
     RecordingParameters,
@@ -25,14 +28,12 @@ from arcadia_workers.contract.jobs import (
     SaliencyParameters,
     StartPointsParameters,
 )
-from arcadia_workers.contract.live import LiveAddress, PlayParameters
+from arcadia_workers.contract.live import LiveAddress, LiveParameters, PlayParameters
 from arcadia_workers.contract.plugins.loading import load_named_in_environment
 from arcadia_workers.contract.protocols import PROTOCOLS
 from arcadia_workers.contract.review import ReviewDocument
 from arcadia_workers.contract.tracks import packed_saliency
-from arcadia_workers.contract.worker_api import JobKind
 from arcadia_workers.trainer import commands
-from arcadia_workers.trainer.calibration import CalibrateRequest
 from arcadia_workers.trainer.errors import StopRequest
 from arcadia_workers.trainer.evaluation.report import JobReport
 from arcadia_workers.trainer.evaluation.request import EvaluateRequest
@@ -74,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with Journal(options.dir) as journal:
         command = ["python", "-m", "arcadia_workers.trainer.job", *given]
         report, stop = JobReport(journal, command=command), StopRequest()
-        return commands.run(partial(WORK[job.kind], job, options.dir), report, stop)
+        return commands.run(partial(do_job, job, options.dir), report, stop)
 
 
 def give_way(niceness: int) -> None:
@@ -84,68 +85,81 @@ def give_way(niceness: int) -> None:
         SESSION_NICENESS.write_text(str(total))
 
 
-Work = Callable[[JobRequest, Path, JobReport, StopRequest], None]
-"""Runs a job in the directory of its checkpoint and reports the result."""
+@dataclass(frozen=True)
+class Place:
+    """Where a job is done: in a directory, with the checkpoint of a step or the address of a live game, if any."""
+
+    directory: Path
+    step: int | None
+    live: LiveAddress | None
 
 
-def evaluate(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+Work = Callable[[Any, Place, JobReport, StopRequest], None]
+"""Does a job with its parameters, and reports the result."""
+
+
+def do_job(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+    """Do the requested job."""
+    parameters = JOB_KINDS[job.kind].parameters.model_validate(job.parameters)
+    WORK[job.kind](parameters, Place(directory, job.step, job.live), report, stop)
+
+
+def evaluate(which: EvaluationParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Evaluate the checkpoint."""
     from arcadia_workers.trainer.evaluation import evaluating  # loads torch, which takes seconds
 
     stop.interrupts = False
-    how = EvaluationParameters.model_validate(job.parameters)
-    protocol = PROTOCOLS[how.protocol]
+    protocol = PROTOCOLS[which.protocol]
     request = EvaluateRequest(
         protocol=protocol,
-        run_directory=directory,
-        step=job.step,
+        run_directory=place.directory,
+        step=place.step,
         env=None,
-        episodes=how.episodes,
-        seed=how.seed,
-        acting=how.acting,
-        starts=directory / layout.STARTS if protocol.starts_from else None,
+        episodes=which.episodes,
+        seed=which.seed,
+        acting=which.acting,
+        starts=place.directory / layout.STARTS if protocol.starts_from else None,
     )
     if evaluating.evaluate(request, report, stop.requested, lambda _document: None) is None:
         raise KeyboardInterrupt
 
 
-def record_episode(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+def record_episode(which: RecordingParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Record the requested episode."""
     from arcadia_workers.trainer.games import subjects  # loads torch, which takes seconds
     from arcadia_workers.trainer.recording.replays import record_replay
 
     stop.interrupts = False
-    which = RecordingParameters.model_validate(job.parameters)
-    checkpoint, config = subjects.read(directory, job.step)
+    checkpoint, config = subjects.read(place.directory, place.step)
     report.started(checkpoint.file, which.seed)
-    report.recorded(checkpoint.file.file, record_replay(directory, checkpoint, config, which, stop.requested))
+    report.recorded(checkpoint.file.file, record_replay(place.directory, checkpoint, config, which, stop.requested))
 
 
-def compute_saliency(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+def compute_saliency(which: SaliencyParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Compute the saliency of a recording."""
     from arcadia_workers.trainer.games import subjects  # loads torch, which takes seconds
     from arcadia_workers.trainer.recording.retracing import salient
 
     stop.interrupts = False
-    which = SaliencyParameters.model_validate(job.parameters)
-    checkpoint, config = subjects.read(directory, job.step)
+    checkpoint, config = subjects.read(place.directory, place.step)
     report.started(checkpoint.file, which.seed)
     total = len(which.actions)
     maps = salient(checkpoint, config, which, lambda done: report.advanced(done, total), stop.requested)
-    durable_files.write(directory / SALIENCY_FILE, packed_saliency(maps))
+    durable_files.write(place.directory / SALIENCY_FILE, packed_saliency(maps))
     report.result(events.SaliencyEvent, file=SALIENCY_FILE)
 
 
-def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+def simulate_futures(which: FuturesParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Simulate how a recorded episode could continue from one of its decisions."""
     from arcadia_workers.trainer.futures import experiment, simulating  # loads torch, which takes seconds
     from arcadia_workers.trainer.recording.retracing import recorded_actions
 
     stop.interrupts = False
-    which = FuturesParameters.model_validate(job.parameters)
-    player = simulating.load(directory, job.step, which.protocol)
+    player = simulating.load(place.directory, place.step, which.protocol)
     report.started(player.checkpoint.file, which.seed)
-    request = FuturesRequest(directory, job.step, which.protocol, which.seed, which.episode, which, videos=directory)
+    request = FuturesRequest(
+        place.directory, place.step, which.protocol, which.seed, which.episode, which, videos=place.directory
+    )
     actions = [*recorded_actions(which.actions)]
     document = experiment.simulated(
         request, player, actions=actions, should_stop=stop.requested, advance=report.advanced
@@ -153,34 +167,31 @@ def simulate_futures(job: JobRequest, directory: Path, report: JobReport, stop: 
     report.result(events.FuturesEvent, document=document)
 
 
-def calibrate(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+def calibrate(which: CalibrationParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Compare the critic of a checkpoint with simulated futures."""
     from arcadia_workers.trainer.calibration import calibrating  # loads torch, which takes seconds
     from arcadia_workers.trainer.futures import simulating
 
     stop.interrupts = False
-    which = CalibrationParameters.model_validate(job.parameters)
-    player = simulating.load(directory, job.step, which.protocol)
+    player = simulating.load(place.directory, place.step, which.protocol)
     report.started(player.checkpoint.file, which.seed, which.episodes)
-    request = CalibrateRequest(directory, job.step, which.protocol, which.seed, which)
-    document = calibrating.calibration(request, player, report.advanced, stop.requested)
+    document = calibrating.calibration(which, player, report.advanced, stop.requested)
     report.result(events.CalibrationEvent, document=document)
 
 
-def review_episode(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+def review_episode(which: ReviewParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Find the decisions of a recorded episode at which the agent lost, or those of a person's game."""
     from arcadia_workers.trainer.futures import simulating  # loads torch, which takes seconds
     from arcadia_workers.trainer.recording.recording import StoppedError
     from arcadia_workers.trainer.review import ReviewRequest, reviewing
 
     stop.interrupts = False
-    which = ReviewParameters.model_validate(job.parameters)
     if which.kept:
-        player = reviewing.watcher(directory, job.step, which.kept)
+        player = reviewing.watcher(place.directory, place.step, which.kept)
     else:
-        player = simulating.load(directory, job.step, which.protocol)
+        player = simulating.load(place.directory, place.step, which.protocol)
     report.started(player.checkpoint.file, which.seed)
-    request = ReviewRequest(directory, job.step, which.protocol, which.seed, which.episode, which, which.kept)
+    request = ReviewRequest(place.directory, place.step, which.protocol, which.seed, which.episode, which, which.kept)
     reported = time.monotonic()
 
     def advance(known: ReviewDocument, done: int, total: int) -> None:
@@ -199,7 +210,7 @@ def review_episode(job: JobRequest, directory: Path, report: JobReport, stop: St
     report.result(events.ReviewEvent, document=document)
 
 
-def practice_mistakes(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+def practice_mistakes(which: PracticeParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Plan a practice, or measure one of its arms."""
     from arcadia_workers.trainer.futures import simulating  # loads torch, which takes seconds
     from arcadia_workers.trainer.host import devices
@@ -207,8 +218,7 @@ def practice_mistakes(job: JobRequest, directory: Path, report: JobReport, stop:
 
     stop.interrupts = False
     devices.compute_in(1)
-    which = PracticeParameters.model_validate(job.parameters)
-    player = simulating.load(directory, job.step, which.protocol)
+    player = simulating.load(place.directory, place.step, which.protocol)
     report.started(player.checkpoint.file, which.plan.evaluation_seed if which.plan else 0)
     if which.plan is None:
         practicing.plan_for_job(player, which, report, stop.requested)
@@ -216,37 +226,28 @@ def practice_mistakes(job: JobRequest, directory: Path, report: JobReport, stop:
         practicing.measure_for_job(player, which.plan, which, report, stop.requested)
 
 
-def film_kept_game(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+def film_kept_game(which: FilmParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Render the video of a game that a person played."""
     from arcadia_workers.trainer.recording import replays  # loads torch, which takes seconds
 
     stop.interrupts = False
-    which = FilmParameters.model_validate(job.parameters)
     report.started(None, which.seed)
-    replays.film(which, directory, lambda done: report.advanced(done, which.played), stop.requested)
+    replays.film(which, place.directory, lambda done: report.advanced(done, which.played), stop.requested)
     report.result(events.Film, file=replays.FILM, poster=replays.POSTER)
 
 
-def save_start_points(job: JobRequest, _directory: Path, report: JobReport, stop: StopRequest) -> None:
+def save_start_points(which: StartPointsParameters, _place: Place, report: JobReport, stop: StopRequest) -> None:
     """Repeat a recorded episode and report start points at its decisions."""
     from arcadia_workers.trainer.recording import retracing  # loads torch, which takes seconds
 
     stop.interrupts = False
-    which = StartPointsParameters.model_validate(job.parameters)
     report.started(None, which.seed)
     total = len(which.decisions)
     points = retracing.points(which, lambda done: report.advanced(done, total), stop.requested)
     report.result(events.StartPointsEvent, **asdict(points))
 
 
-def address_of(job: JobRequest) -> LiveAddress:
-    """Return the backend's address for a live game."""
-    if job.live is None:
-        raise ValueError("a live game's request names the backend's address")
-    return job.live
-
-
-def play_live(job: JobRequest, directory: Path, report: JobReport, stop: StopRequest) -> None:
+def play_live(which: LiveParameters | PlayParameters, place: Place, report: JobReport, stop: StopRequest) -> None:
     """Play in real time for viewers, by an agent or one of the viewers, until nobody watches."""
     from arcadia_workers.trainer.games import subjects  # loads torch, which takes seconds
     from arcadia_workers.trainer.host import devices
@@ -255,21 +256,23 @@ def play_live(job: JobRequest, directory: Path, report: JobReport, stop: StopReq
     from arcadia_workers.trainer.live.show import Show
     from arcadia_workers.trainer.recording.recording import StoppedError
 
+    if place.live is None:
+        raise ValueError("a live game's request names the backend's address")
     stop.interrupts = False
     devices.compute_in(1)
-    which = PlayParameters.model_validate(job.parameters) if job.kind == "play" else None
-    if which and which.origin is None:
-        staging = live_agent.of_people(which.env)
+    played = which if isinstance(which, PlayParameters) else None
+    if played and played.origin is None:
+        staging = live_agent.of_people(played.env)
         report.started(None, seed=0)
     else:
-        checkpoint, config = subjects.read(directory, job.step)
+        checkpoint, config = subjects.read(place.directory, place.step)
         report.started(checkpoint.file, seed=0)
-        if which and which.origin:
-            staging = live_agent.of_replay(checkpoint, config, which.origin, stop.requested)
+        if played and played.origin:
+            staging = live_agent.of_replay(checkpoint, config, played.origin, stop.requested)
         else:
             staging = live_agent.of_agent(checkpoint, config)
-    with LiveConnection(address_of(job)) as line:
-        ended = Show(line, staging, directory, report.kept).play(stop.requested)
+    with LiveConnection(place.live) as line:
+        ended = Show(line, staging, place.directory, report.kept).play(stop.requested)
     if stop.requested():
         raise StoppedError("the live game was stopped")
     report.ended(ended)

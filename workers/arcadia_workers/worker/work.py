@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Protocol
 
 from arcadia_workers.contract import layout
-from arcadia_workers.contract.jobs import JobRequest
-from arcadia_workers.contract.worker_api import Claim, JobKind, Noun
+from arcadia_workers.contract.jobs import LIVE_GAMES, JobRequest
+from arcadia_workers.contract.worker_api import Claim, Noun
 from arcadia_workers.worker import attempt_directory
 from arcadia_workers.worker.assignment import Assignment
 from arcadia_workers.worker.attempt_directory import CheckpointStore
@@ -134,8 +134,7 @@ class Training:
         return [*self.program, config, "--dir", str(directory), "--resume", "--no-progress-bar"]
 
 
-# People watch or play these, so they get normal priority.
-LIVE: tuple[JobKind, ...] = ("live", "play")
+# People watch or play live games, so these get normal priority.
 LIVE_NICENESS = 0
 
 
@@ -161,7 +160,7 @@ class Jobs:
         if claim is None:
             return None
         assignment = Assignment(self.noun, claim.job_id, claim.attempt, claim.installation or None, claim.token)
-        live = self.client.live_address(assignment) if claim.kind in LIVE else None
+        live = self.client.live_address(assignment) if claim.kind in LIVE_GAMES else None
         prepare = partial(
             attempt_directory.prepare_job, assignment=assignment, claim=claim, store=self.store, live=live
         )
@@ -171,5 +170,5 @@ class Jobs:
         """Return the job's command."""
         request = directory / layout.REQUEST
         job = JobRequest.model_validate_json(request.read_bytes())
-        niceness = LIVE_NICENESS if job.kind in LIVE else self.niceness
+        niceness = LIVE_NICENESS if job.kind in LIVE_GAMES else self.niceness
         return [*self.program, str(request), "--dir", str(directory), "--nice", str(niceness)]

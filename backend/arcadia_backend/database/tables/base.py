@@ -9,11 +9,11 @@ from sqlalchemy.orm import DeclarativeBase, Mapped
 from arcadia_backend.database.columns import Json, Number, Numbers, UtcDateTime
 from arcadia_backend.database.scope import current
 from arcadia_workers.contract.events import FileKind, LogLevel
+from arcadia_workers.contract.jobs import JobKind
 from arcadia_workers.contract.protocols.protocol import StartPlayer
 from arcadia_workers.contract.worker_api import (
     Desired,
     JobDesired,
-    JobKind,
     JobState,
     Outcome,
     QueueName,

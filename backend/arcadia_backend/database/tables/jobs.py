@@ -9,8 +9,9 @@ from sqlalchemy.orm import Mapped, column_property, mapped_column
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables.base import Base, GameEnd, Id, InProject, Origin
 from arcadia_backend.database.tables.workspace import Project
+from arcadia_workers.contract.jobs import JobKind
 from arcadia_workers.contract.protocols.protocol import StartPlayer
-from arcadia_workers.contract.worker_api import JobDesired, JobKind, JobState, Outcome
+from arcadia_workers.contract.worker_api import JobDesired, JobState, Outcome
 
 
 class Job(Base):

@@ -1,25 +1,11 @@
 """Calibration: how well a critic's values predict the returns of simulated futures (`arcadia_workers.trainer.futures`).
 
-This module has the request and the document as text, and loads no torch.
+This module has the document as text, and loads no torch.
 """
 
-from dataclasses import dataclass
-from pathlib import Path
-
-from arcadia_workers.contract.futures import CalibrationDocument, CalibrationOptions, Interval, Regret
+from arcadia_workers.contract.futures import CalibrationDocument, Interval, Regret
 from arcadia_workers.contract.games import ENVIRONMENTS
 from arcadia_workers.trainer.futures.request import with_interval
-
-
-@dataclass(frozen=True)
-class CalibrateRequest:
-    """Calibration to compute. Without a protocol, the default one of the run's environment is used."""
-
-    run_directory: Path
-    step: int | None
-    protocol: str | None
-    seed: int
-    options: CalibrationOptions
 
 
 def table(document: CalibrationDocument) -> str:

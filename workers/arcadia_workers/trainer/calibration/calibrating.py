@@ -25,40 +25,40 @@ from arcadia_workers.contract.futures import (
 )
 from arcadia_workers.contract.inference.losses import bound_loss, loss_interval
 from arcadia_workers.contract.inference.means import clustered_mean_error, jackknife_interval, t_interval
+from arcadia_workers.contract.jobs import CalibrationParameters
 from arcadia_workers.contract.protocols import EvaluationProtocol
 from arcadia_workers.contract.protocols.document import Acting
-from arcadia_workers.trainer.calibration import CalibrateRequest
 from arcadia_workers.trainer.evaluation.request import RequestError
-from arcadia_workers.trainer.futures.simulating import Moment, Plan, Player, draws, future, load, moments, simulate_each
+from arcadia_workers.trainer.futures.simulating import Moment, Plan, Player, draws, future, moments, simulate_each
 from arcadia_workers.trainer.host import devices
 from arcadia_workers.trainer.recording.recording import StoppedError
 
 
 def judged_moments(
-    player: Player, episode: int, every: int, request: CalibrateRequest, should_stop: Callable[[], bool]
+    player: Player, episode: int, every: int, which: CalibrationParameters, should_stop: Callable[[], bool]
 ) -> Iterator[JudgedMoment]:
     """Play an episode and judge every k-th decision."""
-    for moment in moments(player.subject, player.protocol, request.seed, episode):
+    for moment in moments(player.subject, player.protocol, which.seed, episode):
         if moment.decision % every == 0:
-            yield judged(player, moment, episode, request, should_stop)
+            yield judged(player, moment, episode, which, should_stop)
 
 
 def judged(
-    player: Player, moment: Moment, episode: int, request: CalibrateRequest, should_stop: Callable[[], bool]
+    player: Player, moment: Moment, episode: int, which: CalibrationParameters, should_stop: Callable[[], bool]
 ) -> JudgedMoment:
     """Simulate the futures of a decision. They are those of `arcadia futures` with the same options."""
-    drawn = draws(request.seed, episode, moment.decision, range(request.options.futures))
+    drawn = draws(which.seed, episode, moment.decision, range(which.futures))
 
     def simulated(*plans: Plan) -> list[list[Future]]:
         branches = simulate_each(player.subject, moment, drawn, plans, should_stop)
         return [[future(branch, player.config) for branch in each] for each in branches]
 
-    plan = Plan(request.options.horizon)
+    plan = Plan(which.horizon)
     [futures] = simulated(plan)
     discounted = [each.discounted_return for each in futures]
     mean = float(np.mean(discounted))
     regret = None
-    if request.options.measure_regret and isinstance(moment.game.actions, Discrete):
+    if which.measure_regret and isinstance(moment.game.actions, Discrete):
         forced = simulated(*(replace(plan, first=(action,)) for action in range(moment.game.actions.count)))
         returns = np.array([[each.discounted_return for each in of_action] for of_action in forced])
         regret = LossBounds(**bound_loss(returns, int(moment.action))._asdict())
@@ -79,13 +79,8 @@ Advance = Callable[[int, int], None]
 """Reports how many decisions are judged, and how many will be."""
 
 
-def calibrate(request: CalibrateRequest, should_stop: Callable[[], bool] = lambda: False) -> CalibrationDocument:
-    """Judge the decisions of several episodes of a run's checkpoint."""
-    return calibration(request, load(request.run_directory, request.step, request.protocol), should_stop=should_stop)
-
-
 def calibration(
-    request: CalibrateRequest,
+    which: CalibrationParameters,
     player: Player,
     advance: Advance = lambda _done, _total: None,
     should_stop: Callable[[], bool] = lambda: False,
@@ -93,11 +88,10 @@ def calibration(
     """Judge the decisions of several episodes."""
     began = time.monotonic()
     devices.compute_in(1)
-    options = request.options
-    every, total = spread(episode_lengths(player, request, should_stop), options.every)
+    every, total = spread(episode_lengths(player, which, should_stop), which.every)
     judged = []
-    for episode in range(options.episodes):
-        for moment in judged_moments(player, episode, every, request, should_stop):
+    for episode in range(which.episodes):
+        for moment in judged_moments(player, episode, every, which, should_stop):
             judged.append(moment)
             advance(len(judged), total)
     return CalibrationDocument(
@@ -106,11 +100,11 @@ def calibration(
         checkpoint_step=player.checkpoint.file.step,
         protocol=player.protocol.name,
         acting=player.subject.acting,
-        seed=request.seed,
-        episodes=options.episodes,
+        seed=which.seed,
+        episodes=which.episodes,
         every=every,
-        futures=options.futures,
-        horizon=options.horizon,
+        futures=which.futures,
+        horizon=which.horizon,
         gamma=player.config.gamma,
         clip_rewards=player.config.clip_rewards,
         bins=bins(judged),
@@ -122,11 +116,11 @@ def calibration(
     )
 
 
-def episode_lengths(player: Player, request: CalibrateRequest, should_stop: Callable[[], bool]) -> list[int]:
+def episode_lengths(player: Player, which: CalibrationParameters, should_stop: Callable[[], bool]) -> list[int]:
     """Play the episodes without judging them. Return the number of decisions of each."""
-    lengths = [0] * request.options.episodes
-    for episode in range(request.options.episodes):
-        for moment in moments(player.subject, player.protocol, request.seed, episode):
+    lengths = [0] * which.episodes
+    for episode in range(which.episodes):
+        for moment in moments(player.subject, player.protocol, which.seed, episode):
             if should_stop():
                 raise StoppedError("the calibration was stopped")
             lengths[episode] = moment.decision + 1

@@ -86,7 +86,8 @@ def record_replay(
     """
     video = directory / layout.replay_file(checkpoint.state.step)
     beside = [video.with_suffix(suffix) for suffix in (".seen.mp4", ".npz", ".png")]
-    wanted = RecordedEpisode(PROTOCOLS[which.protocol], which.seed, which.episode, LONGEST_SECONDS)
+    protocol = PROTOCOLS[which.protocol or protocol_of(config.model_dump())]
+    wanted = RecordedEpisode(protocol, which.seed, which.episode, LONGEST_SECONDS)
     track = record(checkpoint, config, wanted, Files(video, *beside), should_stop)
     file, seen, track_file, poster = (str(path.relative_to(directory)) for path in (video, *beside))
     return RecordedReplay(

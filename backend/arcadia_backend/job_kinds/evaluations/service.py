@@ -12,12 +12,13 @@ from arcadia_backend.checkpoints.service import (
     comparable_evaluations,
     is_superseded,
     superseded_ids,
+    update_best,
     usual_acting_of,
     usual_protocol_of,
 )
 from arcadia_backend.database.tables import Checkpoint, Evaluation, EvaluationEpisode, Job, Origin, Run, StartSet
 from arcadia_backend.errors import FieldError, Invalid, NotFound
-from arcadia_backend.evaluations.schemas import (
+from arcadia_backend.job_kinds.evaluations.schemas import (
     EvaluationPage,
     EvaluationRequest,
     EvaluationWithEpisodes,
@@ -25,20 +26,18 @@ from arcadia_backend.evaluations.schemas import (
     ScoredEpisode,
     UsedStarts,
 )
+from arcadia_backend.job_kinds.recordings import record_scheduled
+from arcadia_backend.job_kinds.start_sets import find_start_set, load_start_sets, to_reference
 from arcadia_backend.jobs import (
     JobQueue,
-    JobType,
     checkpoint_columns,
     checkpoint_job_fields,
     find_with_job,
-    has_document,
     read_queue,
     row_of_job,
     to_stored,
 )
-from arcadia_backend.recordings import record_scheduled
-from arcadia_backend.start_sets import find_start_set, load_start_sets, to_reference
-from arcadia_backend.web.lookup import refuse_without_agent
+from arcadia_backend.web.lookup import find_run, refuse_without_agent
 from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.config.emulator import acting_unfit_because, unfit_because
 from arcadia_workers.contract.games import ENVIRONMENTS
@@ -125,10 +124,6 @@ def _unfit(message: str) -> Invalid:
     return Invalid(FieldError(field="start_set", message=message))
 
 
-# Limit unfinished evaluations of a run. This is enough for all its checkpoints by two protocols.
-MAX_UNFINISHED = 50
-
-
 def request_evaluation(session: Session, run: Run, request: EvaluationRequest) -> Evaluation:
     """Queue the requested evaluation. The caller has locked the run, so the checkpoint is not pruned."""
     refuse_without_agent(run, "evaluate")
@@ -141,7 +136,7 @@ def request_evaluation(session: Session, run: Run, request: EvaluationRequest) -
         raise Invalid(FieldError(field="acting", message=reason))
     starts = find_chosen_start_set(session, run.env, protocol, request.start_set, request.episodes)
     checkpoint = find_chosen(session, run, request.checkpoint)
-    jobs.check_room(session, run, "evaluation", MAX_UNFINISHED, "unfinished evaluations")
+    jobs.check_room(session, run, "evaluation")
     episodes = request.episodes or (starts.points if starts else PROTOCOLS[protocol].episodes)
     parameters = EvaluationParameters(protocol=protocol, acting=acting, seed=request.seed, episodes=episodes)
     return create_evaluation(session, run, checkpoint, parameters, "asked", starts)
@@ -156,12 +151,10 @@ def create_evaluation(
     starts: StartSet | None = None,
 ) -> Evaluation:
     """Create an evaluation and queue its job."""
-    job = jobs.enqueue(session, run, checkpoint, "evaluation", parameters.model_dump(mode="json"), parameters.episodes)
+    job = jobs.enqueue(session, run, checkpoint, "evaluation", parameters, parameters.episodes)
     evaluation = Evaluation(
         **checkpoint_columns(job, run, checkpoint),
-        protocol=parameters.protocol,
         acting=parameters.acting.model_dump(mode="json"),
-        seed=parameters.seed,
         origin=origin,
         start_set_id=starts.id if starts else None,
         starts=to_reference(starts) if starts else None,
@@ -174,6 +167,21 @@ def create_evaluation(
 def find_evaluation(session: Session, evaluation_id: int, *, lock: bool = False) -> tuple[Evaluation, Job]:
     """Return an evaluation and its job. Raise NotFound if it does not exist. With `lock`, lock its run first."""
     return find_with_job(session, Evaluation, evaluation_id, lock=lock)
+
+
+def cancel_evaluation(session: Session, evaluation: Evaluation, job: Job) -> None:
+    """Cancel an evaluation."""
+    jobs.cancel(session, job)
+    catch_up_schedule(session, find_run(session, evaluation.run_id))
+
+
+def delete_evaluation(session: Session, evaluation: Evaluation, job: Job) -> None:
+    """Delete an evaluation."""
+    run = find_run(session, evaluation.run_id)
+    jobs.remove(session, job)
+    # Without it another checkpoint may be the best.
+    update_best(session, run)
+    catch_up_schedule(session, run)
 
 
 def list_finished(session: Session, run: Run) -> list[tuple[Evaluation, EvaluationDocument]]:
@@ -229,12 +237,6 @@ def _delete_episodes(session: Session, evaluation: Evaluation) -> None:
     session.execute(delete(EvaluationEpisode).where(EvaluationEpisode.evaluation_id == evaluation.id))
 
 
-JOB = JobType(
-    "evaluation",
-    {ev.EvaluatedEpisode: store_episode, ev.EvaluationEvent: store_result},
-    has_document(Evaluation),
-    discard_result,
-)
 RESULT_FIELDS = (
     "mean",
     "median",

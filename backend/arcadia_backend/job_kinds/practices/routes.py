@@ -1,25 +1,31 @@
 """/practices, and the practices of a review."""
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter
 
-from arcadia_backend import reviews
 from arcadia_backend.database.engine import Db
+from arcadia_backend.database.tables import Practice
 from arcadia_backend.doorbell import Bell
-from arcadia_backend.practices import queries, schemas, service
+from arcadia_backend.job_kinds import reviews
+from arcadia_backend.job_kinds.practices import queries, schemas, service
+from arcadia_backend.job_kinds.result_routes import add_job_routes
+from arcadia_backend.jobs import JobType
 from arcadia_backend.web.idempotency import Idempotent
-from arcadia_backend.web.lookup import DEFAULT_TIMEOUT, PathId, Timeout, Wait, wait_while
+from arcadia_backend.web.lookup import PathId
+from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.practice import PracticeOptions
 
 router = APIRouter(tags=["files"])
-
-
-async def wait_for_practice(
-    request: Request, practice_id: PathId, wait: Wait = None, timeout: Timeout = DEFAULT_TIMEOUT
-) -> None:
-    """Wait until a practice has ended, if requested."""
-
-    if wait is not None:
-        await wait_while(lambda session: queries.in_progress(session, practice_id), request, timeout)
+JOB = JobType("practice", router, {ev.PracticeEvent: service.store_result}, service.has_result, table=Practice)
+add_job_routes(
+    JOB,
+    schemas.Practice,
+    queries.to_schema,
+    pending=queries.in_progress,
+    cancel=service.cancel,
+    cancel_text="Stop a practice with its runs. It can be continued.",
+    delete=service.delete,
+    delete_text="Delete a practice. Its runs are kept. Those in progress are stopped.",
+)
 
 
 @router.post("/reviews/{review_id}/practices/preview")
@@ -50,25 +56,3 @@ def list_practices(db: Db, review_id: PathId) -> list[schemas.Practice]:
     with db.read() as session:
         review, _ = reviews.find(session, review_id)
         return queries.load(session, reviews.replay_of(session, review))
-
-
-@router.get("/practices/{practice_id}", dependencies=[Depends(wait_for_practice)])
-def read_practice(db: Db, practice_id: PathId) -> schemas.Practice:
-    """Return a practice, immediately or once it has ended."""
-    with db.read() as session:
-        return queries.to_schema(session, *queries.find(session, practice_id))
-
-
-@router.post("/practices/{practice_id}/cancel")
-def cancel_practice(db: Db, practice_id: PathId) -> schemas.Practice:
-    """Stop a practice with its runs. It can be continued."""
-    with db.write() as session:
-        return queries.to_schema(session, *service.cancel(session, practice_id))
-
-
-@router.delete("/practices/{practice_id}", status_code=204)
-def delete_practice(db: Db, practice_id: PathId) -> Response:
-    """Delete a practice. Its runs are kept. Those in progress are stopped."""
-    with db.write() as session:
-        service.delete(session, practice_id)
-    return Response(status_code=204)

@@ -17,11 +17,12 @@ from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import NotFound
 from arcadia_backend.files.service import Maker, find_reported
 from arcadia_backend.files.storage import stored_path
+from arcadia_backend.job_kinds.result_routes import wait_for
 from arcadia_backend.jobs import JobFields, JobType, job_fields, read_queue
-from arcadia_backend.replays.players import find_player, read_track, refuse, why_no_saliency
+from arcadia_backend.replays.players import episode_of, find_player, read_track, refuse, why_no_saliency
 from arcadia_backend.replays.service import find_replay, prune_replays
 from arcadia_backend.web.formats import JsonNumber
-from arcadia_backend.web.lookup import PathId, find_run, refuse_without_agent
+from arcadia_backend.web.lookup import PathId, find_run, job_in_progress, refuse_without_agent
 from arcadia_workers.contract import events as ev
 from arcadia_workers.contract import tracks
 from arcadia_workers.contract.archives import Column
@@ -74,9 +75,6 @@ def _base64(maps: Column) -> str:
     return base64.b64encode(maps.tobytes()).decode()
 
 
-MAX_WAITING_JOBS = 10
-
-
 def request(session: Session, replay_id: int) -> tuple[Replay, Job]:
     """Queue the saliency of a replay, unless it exists or is in progress."""
     replay = find_replay(session, replay_id, lock=True)
@@ -87,17 +85,14 @@ def request(session: Session, replay_id: int) -> tuple[Replay, Job]:
     refuse(why_no_saliency(run.env))
     track = read_track(session, replay)
     checkpoint = find_player(session, run, track)
-    jobs.check_room(session, run, "saliency", MAX_WAITING_JOBS, "saliency jobs")
+    jobs.check_room(session, run, "saliency")
     if before is not None:
         jobs.remove(session, before)
     parameters = SaliencyParameters(
-        protocol=track.head.protocol,
-        seed=track.head.seed,
-        episode=track.head.episode,
-        actions=track.columns["action"].tolist(),
+        **episode_of(track),
         score=track.head.score,
     )
-    job = jobs.enqueue(session, run, checkpoint, "saliency", parameters.model_dump(mode="json"), total=len(track))
+    job = jobs.enqueue(session, run, checkpoint, "saliency", parameters, total=len(track))
     replay.saliency_job_id = job.id
     session.flush()
     return replay, job
@@ -150,10 +145,10 @@ def _file(session: Session, job: Job) -> File | None:
     return session.scalar(query)
 
 
-# An earlier attempt has left only its file, which the claim deletes.
-JOB = JobType("saliency", {ev.Advanced: jobs.advance, ev.SaliencyEvent: keep}, has_arrived)
 router = APIRouter(tags=["files"])
-WAIT = jobs.wait_for("replay_id", lambda session, number: find(session, number)[1])
+# An earlier attempt has left only its file, which the claim deletes.
+JOB = JobType("saliency", router, {ev.SaliencyEvent: keep}, has_arrived)
+WAIT = wait_for("replay_id", lambda session, number: job_in_progress(find(session, number)[1]))
 
 
 @router.post("/replays/{replay_id}/saliency")

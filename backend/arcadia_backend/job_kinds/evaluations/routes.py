@@ -2,23 +2,25 @@
 
 from typing import Annotated, get_args
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from arcadia_backend import jobs
-from arcadia_backend.checkpoints.service import update_best, usual_acting_of, usual_protocol_of
+from arcadia_backend.checkpoints.service import usual_acting_of, usual_protocol_of
 from arcadia_backend.database.engine import Db
-from arcadia_backend.database.tables import Run
+from arcadia_backend.database.tables import Evaluation, Run
 from arcadia_backend.doorbell import Bell
-from arcadia_backend.evaluations import schemas, service
-from arcadia_backend.evaluations.schemas import episode_lines, evaluation_lines
-from arcadia_backend.evaluations.service import catch_up_schedule, missing_start_sets
-from arcadia_backend.start_sets import StartSet, load_start_sets, to_schema
+from arcadia_backend.job_kinds.evaluations import schemas, service
+from arcadia_backend.job_kinds.evaluations.schemas import episode_lines, evaluation_lines
+from arcadia_backend.job_kinds.evaluations.service import missing_start_sets
+from arcadia_backend.job_kinds.result_routes import add_job_routes
+from arcadia_backend.job_kinds.start_sets import StartSet, load_start_sets, to_schema
+from arcadia_backend.jobs import JobType, has_document
 from arcadia_backend.web.formats import attachment
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, PathRun, find_run, refuse_without_agent
+from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.config.emulator import acting_unfit_because, unfit_because
 from arcadia_workers.contract.protocols import PROTOCOLS, EvaluationProtocol
 from arcadia_workers.contract.protocols.document import EPSILON_GREEDY, Acting, ActingName
@@ -89,7 +91,23 @@ def _protocol(session: Session, env: str, protocol: EvaluationProtocol) -> Proto
 
 
 router = APIRouter(tags=["evaluations"])
-WAIT = jobs.wait_for("evaluation_id", lambda session, number: service.find_evaluation(session, number)[1])
+JOB = JobType(
+    "evaluation",
+    router,
+    {ev.EvaluatedEpisode: service.store_episode, ev.EvaluationEvent: service.store_result},
+    has_document(Evaluation),
+    service.discard_result,
+    Evaluation,
+)
+add_job_routes(
+    JOB,
+    schemas.EvaluationWithEpisodes,
+    service.with_episodes,
+    cancel=service.cancel_evaluation,
+    cancel_text="Cancel a queued or running evaluation.",
+    delete=service.delete_evaluation,
+    delete_text="Permanently delete an evaluation. A running one is stopped. Its checkpoint stays.",
+)
 
 
 @router.post("/runs/{run_id}/evaluations", status_code=201)
@@ -122,36 +140,6 @@ def list_evaluation_choices(db: Db, run: PathRun) -> EvaluationChoices:
     """List the protocols and ways to choose actions for an evaluation of the run."""
     with db.read() as session:
         return choices(session, run)
-
-
-@router.get("/evaluations/{evaluation_id}", dependencies=[WAIT])
-def read_evaluation(db: Db, evaluation_id: PathId) -> schemas.EvaluationWithEpisodes:
-    """Return an evaluation with its episodes, immediately or once it has ended."""
-    with db.read() as session:
-        return service.with_episodes(session, *service.find_evaluation(session, evaluation_id))
-
-
-@router.post("/evaluations/{evaluation_id}/cancel")
-def cancel_evaluation(db: Db, evaluation_id: PathId) -> schemas.EvaluationWithEpisodes:
-    """Cancel a queued or running evaluation."""
-    with db.write() as session:
-        evaluation, job = service.find_evaluation(session, evaluation_id, lock=True)
-        jobs.cancel(session, job)
-        catch_up_schedule(session, find_run(session, evaluation.run_id))
-        return service.with_episodes(session, evaluation, job)
-
-
-@router.delete("/evaluations/{evaluation_id}", status_code=204)
-def delete_evaluation(db: Db, evaluation_id: PathId) -> Response:
-    """Permanently delete an evaluation. A running one is stopped. Its checkpoint stays."""
-    with db.write() as session:
-        evaluation, job = service.find_evaluation(session, evaluation_id, lock=True)
-        run = find_run(session, evaluation.run_id)
-        jobs.remove(session, job)
-        # Without it another checkpoint may be the best.
-        update_best(session, run)
-        catch_up_schedule(session, run)
-    return Response(status_code=204)
 
 
 @router.get("/export/evaluations/{evaluation_id}.csv", response_class=StreamingResponse)

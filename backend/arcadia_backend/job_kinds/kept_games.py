@@ -10,7 +10,6 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, undefer
 
 from arcadia_backend import jobs
-from arcadia_backend import start_sets as start_points
 from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
@@ -18,10 +17,11 @@ from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.tables import MAIN_ID, Job, Replay, Run
 from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.files.service import Maker, find_reported
+from arcadia_backend.job_kinds import start_sets as start_points
+from arcadia_backend.job_kinds.start_sets import Name, StartSet
 from arcadia_backend.jobs import JobQueue, JobType, read_queue
 from arcadia_backend.projects.schemas import MayEdit
 from arcadia_backend.projects.service import require_editor
-from arcadia_backend.start_sets import Name, StartSet
 from arcadia_backend.web.formats import JsonNumber
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, find_job
@@ -91,7 +91,7 @@ def keep(session: Session, job: Job, event: ev.GameKept) -> None:
         score=event.score,
         skipped=continued.frames if continued else 0,
         repeat_action_probability=PROTOCOLS[origin.protocol].repeat_action_probability if origin else 0.0,
-    ).model_dump(mode="json", exclude_defaults=True)
+    )
     film = jobs.enqueue(session, None, None, "film", which, event.played, project_id)
     session.add(
         tables.KeptGame(
@@ -99,7 +99,7 @@ def keep(session: Session, job: Job, event: ev.GameKept) -> None:
             env=env,
             job_id=film.id,
             seed=event.seed,
-            actions=which["actions"],
+            actions=film.parameters["actions"],
             frames=event.played,
             score=event.score,
             ended=event.ended,
@@ -251,9 +251,11 @@ def _continued(kept: tables.KeptGame) -> ContinuedGame | None:
     )
 
 
-PLAY_JOB = JobType("play", {ev.GameKept: keep})
-FILM_JOB = JobType("film", {ev.Advanced: jobs.advance, ev.Film: keep_film}, has_film, discard_film)
 router = APIRouter(tags=["live"])
+# A game of an agent has no result. That of a person may be kept.
+LIVE_JOB = JobType("live")
+PLAY_JOB = JobType("play", handlers={ev.GameKept: keep})
+FILM_JOB = JobType("film", router, {ev.Film: keep_film}, has_film, discard_film)
 
 
 @router.get("/kept-games")

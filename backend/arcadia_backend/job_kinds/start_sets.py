@@ -22,13 +22,22 @@ from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Evaluation, Job, Replay
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
+from arcadia_backend.job_kinds.result_routes import wait_for
 from arcadia_backend.jobs import UNFINISHED, JobFields, JobType, job_fields, read_queue
+from arcadia_backend.live.notices import Topic
 from arcadia_backend.projects.schemas import MayEdit, ProjectName, Projects
 from arcadia_backend.projects.service import in_projects, resolve
-from arcadia_backend.replays.players import action_set, check_decision, read_track, refuse, why_no_start_points
+from arcadia_backend.replays.players import (
+    action_set,
+    check_decision,
+    episode_of,
+    read_track,
+    refuse,
+    why_no_start_points,
+)
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.idempotency import Idempotent
-from arcadia_backend.web.lookup import PathId, find_run, refuse_without_agent
+from arcadia_backend.web.lookup import PathId, find_run, job_in_progress, refuse_without_agent
 from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.events import MOST_SCREENS
 from arcadia_workers.contract.games import ENVIRONMENTS, EnvironmentId
@@ -190,9 +199,6 @@ def file_name(stored: tables.StartSet) -> str:
     return "-".join(part for part in parts if part) + ".json"
 
 
-MAX_WAITING_JOBS = 10
-
-
 def request(session: Session, settings: Settings, replay_id: int, wanted: SaveStartPoints) -> Job:
     """Queue the repetition of a replay that saves start points, and delete finished ones of its run."""
     replay = find_replay(session, replay_id, lock=True)
@@ -202,7 +208,7 @@ def request(session: Session, settings: Settings, replay_id: int, wanted: SaveSt
     refuse(why_no_start_points(track.head))
     decisions = _decisions(track, wanted)
     check_room(session, run.project_id, run.env, wanted.name)
-    jobs.check_room(session, run, "start_points", MAX_WAITING_JOBS, "sets")
+    jobs.check_room(session, run, "start_points")
     # Their sets stay.
     jobs.remove_ended(session, run, "start_points")
     last = decisions[-1]
@@ -213,24 +219,25 @@ def request(session: Session, settings: Settings, replay_id: int, wanted: SaveSt
         env=run.env,
         action_set=action_set(run),
         frames_per_action=track.head.frames_per_action,
-        protocol=track.head.protocol,
-        seed=track.head.seed,
-        episode=track.head.episode,
-        actions=track.columns["action"][:last].tolist(),
+        **episode_of(track, last),
         decisions=decisions,
         score=float(track.columns["score"][last]),
         max_bytes=settings.max_body_bytes,
     )
-    return jobs.enqueue(session, run, None, "start_points", parameters.model_dump(mode="json"), len(decisions))
+    return jobs.enqueue(session, run, None, "start_points", parameters, len(decisions))
 
 
 def find(session: Session, replay_id: int, number: int) -> Job:
     """Return the job that saves start points of a replay, or raise NotFound."""
-    message = f"Request {number} does not save start points of replay {replay_id}."
-    job = jobs.find_of_kind(session, number, "start_points", message)
+    job = jobs.find_of_kind(session, number, "start_points")
     if StartPointsParameters.model_validate(job.parameters).replay_id != replay_id:
-        raise NotFound(message)
+        raise NotFound(f"Start points {number} are not of replay {replay_id}.")
     return job
+
+
+def in_progress(session: Session, number: int) -> Topic | None:
+    """Return the topic of a job that saves start points, or None if it has ended."""
+    return job_in_progress(jobs.find_of_kind(session, number, "start_points"))
 
 
 def saved_to_schema(session: Session, job: Job) -> SavedStartPoints:
@@ -303,13 +310,10 @@ def _source(replay: Replay, track: Track, wanted: SaveStartPoints) -> str:
     )
 
 
-# An evaluation may already use the set of an earlier attempt, which has the same points, so it is not discarded.
-JOB = JobType("start_points", {ev.Advanced: jobs.advance, ev.StartPointsEvent: keep}, has_result)
 router = APIRouter(tags=["evaluations"])
-WAIT = jobs.wait_for(
-    "saving_id",
-    lambda session, number: jobs.find_of_kind(session, number, "start_points", f"There is no request {number}."),
-)
+# An evaluation may already use the set of an earlier attempt, which has the same points, so it is not discarded.
+JOB = JobType("start_points", router, {ev.StartPointsEvent: keep}, has_result)
+WAIT = wait_for("saving_id", in_progress)
 
 
 @router.post("/start-sets", status_code=201)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter
+from pydantic import Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -14,31 +14,21 @@ from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Checkpoint, Evaluation, Job, Replay, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import FieldError, Invalid
+from arcadia_backend.job_kinds.result_routes import add_job_routes
 from arcadia_backend.jobs import JobFields, JobType, job_fields, read_queue
 from arcadia_backend.replays.service import discard_recording, has_recording, keep_recording
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, PathRun, find_run, refuse_without_agent
 from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.config.emulator import unfit_without_starts_because
-from arcadia_workers.contract.jobs import EpisodeIndex, RecordingParameters
+from arcadia_workers.contract.jobs import RecordingParameters
 from arcadia_workers.contract.protocols import PROTOCOLS
-from arcadia_workers.contract.values import Seed, ShortText
 
 
-class RecordingRequest(BaseModel):
+class RecordingRequest(RecordingParameters):
     """A request to record an episode of a checkpoint."""
 
-    model_config = ConfigDict(extra="forbid")
-
     checkpoint: CheckpointChoice = "newest"
-    protocol: ShortText | None = Field(
-        default=None,
-        description="How it starts and ends, such as no-op-5min. Default: the run's evaluation protocol.",
-    )
-    seed: Seed = Field(default=1, description="The same seed gives the same episode.")
-    episode: EpisodeIndex = Field(
-        default=0, description="The index of the episode in an evaluation with this protocol and seed, from 0."
-    )
 
 
 class Recording(JobFields):
@@ -54,8 +44,7 @@ class Recording(JobFields):
     replay_id: int | None = Field(description="The replay. Null until it is done.")
 
 
-# Limits per run. A schedule leaves some room for users.
-MAX_WAITING_JOBS = 10
+# Limit per run. A schedule leaves some room for users.
 MAX_SCHEDULED_JOBS = 5
 
 
@@ -66,9 +55,9 @@ def request(session: Session, run: Run, wanted: RecordingRequest) -> Job:
     if (refusal := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=refusal))
     checkpoint = find_chosen(session, run, wanted.checkpoint)
-    jobs.check_room(session, run, "recording", MAX_WAITING_JOBS, "recordings")
+    jobs.check_room(session, run, "recording")
     parameters = RecordingParameters(protocol=protocol, seed=wanted.seed, episode=wanted.episode)
-    return jobs.enqueue(session, run, checkpoint, "recording", parameters.model_dump(mode="json"), total=1)
+    return jobs.enqueue(session, run, checkpoint, "recording", parameters, total=1)
 
 
 def record_scheduled(session: Session, run: Run, evaluation: Evaluation) -> None:
@@ -80,18 +69,18 @@ def record_scheduled(session: Session, run: Run, evaluation: Evaluation) -> None
         return
     parameters = RecordingParameters(protocol=evaluation.protocol, seed=evaluation.seed, episode=0)
     checkpoint = session.get_one(Checkpoint, evaluation.checkpoint_id)
-    jobs.enqueue(session, run, checkpoint, "recording", parameters.model_dump(mode="json"), total=1)
+    jobs.enqueue(session, run, checkpoint, "recording", parameters, total=1)
 
 
-def find_recording(session: Session, recording_id: int, *, lock: bool = False) -> Job:
-    """Return a recording's job. Raise NotFound if it does not exist. With `lock`, lock its run first."""
-    return jobs.find_of_kind(session, recording_id, "recording", f"Recording {recording_id} does not exist.", lock=lock)
-
-
-def delete(session: Session, job: Job) -> None:
+def delete(session: Session, _recording: Job, job: Job) -> None:
     """Delete a recording with its replay and its saliency."""
     discard_recording(session, job)
     jobs.remove(session, job)
+
+
+def to_schema(session: Session, _recording: Job, job: Job) -> Recording:
+    """Convert a recording to its API schema."""
+    return to_schemas(session, [job])[0]
 
 
 def to_schemas(session: Session, rows: Sequence[Job]) -> list[Recording]:
@@ -122,9 +111,16 @@ def load_recordings(session: Session, run: Run) -> list[Recording]:
     return to_schemas(session, session.scalars(query).all())
 
 
-JOB = JobType("recording", {ev.ReplayEvent: keep_recording}, has_recording, discard_recording)
 router = APIRouter(tags=["files"])
-WAIT = jobs.wait_for("recording_id", find_recording)
+JOB = JobType("recording", router, {ev.ReplayEvent: keep_recording}, has_recording, discard_recording)
+add_job_routes(
+    JOB,
+    Recording,
+    to_schema,
+    cancel_text="Cancel a queued or running recording.",
+    delete=delete,
+    delete_text="Permanently delete a recording with its replay. A running one is stopped.",
+)
 
 
 @router.post("/runs/{run_id}/recordings", status_code=201)
@@ -134,7 +130,7 @@ def request_recording(db: Db, bell: Bell, once: Idempotent, run_id: PathId, want
         # Locked, so that the checkpoint is not deleted concurrently.
         job = request(session, find_run(session, run_id, lock=True), wanted)
         bell.ring_after_commit(session, job)
-        return once.store(session, to_schemas(session, [job])[0])
+        return once.store(session, to_schema(session, job, job))
 
 
 @router.get("/runs/{run_id}/recordings")
@@ -142,27 +138,3 @@ def list_recordings(db: Db, run: PathRun) -> list[Recording]:
     """List the requested recordings of a run, newest first."""
     with db.read() as session:
         return load_recordings(session, run)
-
-
-@router.get("/recordings/{recording_id}", dependencies=[WAIT])
-def read_recording(db: Db, recording_id: PathId) -> Recording:
-    """Return the state of a recording, immediately or once it has ended."""
-    with db.read() as session:
-        return to_schemas(session, [find_recording(session, recording_id)])[0]
-
-
-@router.post("/recordings/{recording_id}/cancel")
-def cancel_recording(db: Db, recording_id: PathId) -> Recording:
-    """Cancel a waiting or active recording."""
-    with db.write() as session:
-        job = find_recording(session, recording_id, lock=True)
-        jobs.cancel(session, job)
-        return to_schemas(session, [job])[0]
-
-
-@router.delete("/recordings/{recording_id}", status_code=204)
-def delete_recording(db: Db, recording_id: PathId) -> Response:
-    """Permanently delete a recording with its replay. An active one is canceled."""
-    with db.write() as session:
-        delete(session, find_recording(session, recording_id, lock=True))
-    return Response(status_code=204)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, defer
@@ -17,9 +17,10 @@ from arcadia_backend.database.tables import Checkpoint, File, Job, Replay, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
 from arcadia_backend.files.service import Maker, find_reported
-from arcadia_backend.jobs import JobFields, JobType, find_with_job, job_fields, read_queue, row_of_job, to_stored
+from arcadia_backend.job_kinds.result_routes import add_job_routes
+from arcadia_backend.jobs import JobFields, document_job, job_fields, read_queue, row_of_job, to_stored
 from arcadia_backend.projects.service import require_editor
-from arcadia_backend.replays.players import action_set, check_decision, find_player, read_track
+from arcadia_backend.replays.players import action_set, check_decision, episode_of, find_player, read_track
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, find_run, refuse_without_agent
@@ -82,9 +83,7 @@ class Futures(FuturesSummary):
     document: FuturesDocument | None = Field(description="The result. Null until they are done.")
 
 
-# Limit per run whose agent acts.
-MAX_WAITING_JOBS = 10
-# Limit per replay.
+# Limit futures per replay.
 MAX_KEPT = 200
 # The numbers of a result that summaries have.
 NO_NUMBERS = {"value": None, "mean": None, "interval": None}
@@ -112,22 +111,14 @@ def request(session: Session, replay_id: int, wanted: SimulateFutures) -> tuple[
     options = FuturesOptions.model_validate(wanted.model_dump(exclude={"agent"}))
     parameters = FuturesParameters(
         **options.model_dump(),
-        protocol=track.head.protocol,
-        seed=track.head.seed,
-        episode=track.head.episode,
-        actions=track.columns["action"][: options.decision].tolist(),
+        **episode_of(track, options.decision),
     )
     total = options.work(len(track.head.action_names))
-    job = jobs.enqueue(session, acting_run, checkpoint, "futures", parameters.model_dump(mode="json"), total)
+    job = jobs.enqueue(session, acting_run, checkpoint, "futures", parameters, total)
     futures = tables.Futures(replay_id=replay.id, job_id=job.id, options=options.model_dump(mode="json"))
     session.add(futures)
     session.flush()
     return futures, job
-
-
-def find(session: Session, futures_id: int, *, lock: bool = False) -> tuple[tables.Futures, Job]:
-    """Return futures with their job. Raise NotFound if they do not exist. With `lock`, lock the job's run first."""
-    return find_with_job(session, tables.Futures, futures_id, lock=lock)
 
 
 def load_futures(session: Session, replay: Replay) -> list[FuturesSummary]:
@@ -199,14 +190,6 @@ def store(session: Session, job: Job, event: ev.FuturesEvent) -> None:
     row_of_job(session, tables.Futures, job).document = to_stored(event.document)
 
 
-JOB = JobType(
-    "futures",
-    {ev.Advanced: jobs.advance, ev.FuturesEvent: store},
-    jobs.has_document(tables.Futures),
-    jobs.discard_document(tables.Futures),
-)
-
-
 def _check(track: Track, run: Run, acting_run: Run, wanted: SimulateFutures) -> None:
     names = track.head.action_names
     check_decision(track, wanted.decision)
@@ -229,14 +212,21 @@ def _check(track: Track, run: Run, acting_run: Run, wanted: SimulateFutures) -> 
 
 
 def _check_room(session: Session, replay: Replay, run: Run) -> None:
-    jobs.check_room(session, run, "futures", MAX_WAITING_JOBS, "simulations")
+    jobs.check_room(session, run, "futures")
     kept = session.scalar(select(func.count(tables.Futures.id)).where(tables.Futures.replay_id == replay.id)) or 0
     if kept >= MAX_KEPT:
         raise Conflict(f"Replay {replay.id} has {MAX_KEPT} futures, which is the limit. Delete some first.")
 
 
 router = APIRouter(tags=["files"])
-WAIT = jobs.wait_for("futures_id", lambda session, number: find(session, number)[1])
+JOB = document_job("futures", tables.Futures, router, store=store)
+add_job_routes(
+    JOB,
+    Futures,
+    to_schema,
+    cancel=None,
+    delete_text="Delete futures. A simulation in progress is canceled.",
+)
 
 
 @router.post("/replays/{replay_id}/futures", status_code=201)
@@ -253,18 +243,3 @@ def list_futures(db: Db, replay_id: PathId) -> list[FuturesSummary]:
     """List the futures of a replay without their results, newest first."""
     with db.read() as session:
         return load_futures(session, find_replay(session, replay_id))
-
-
-@router.get("/futures/{futures_id}", dependencies=[WAIT])
-def read_futures(db: Db, futures_id: PathId) -> Futures:
-    """Return futures, immediately or once their simulation has ended."""
-    with db.read() as session:
-        return to_schema(session, *find(session, futures_id))
-
-
-@router.delete("/futures/{futures_id}", status_code=204)
-def delete_futures(db: Db, futures_id: PathId) -> Response:
-    """Delete futures. A simulation in progress is canceled."""
-    with db.write() as session:
-        jobs.remove(session, find(session, futures_id, lock=True)[1])
-    return Response(status_code=204)

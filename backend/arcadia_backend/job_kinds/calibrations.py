@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from pydantic import ConfigDict, Field
 from sqlalchemy import func, select
@@ -16,39 +16,33 @@ from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Calibration, Checkpoint, Job, Origin, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
+from arcadia_backend.job_kinds.result_routes import add_job_routes
 from arcadia_backend.jobs import (
     CheckpointJobFields,
     JobQueue,
-    JobType,
     checkpoint_job_fields,
+    document_job,
     find_with_job,
     read_queue,
 )
 from arcadia_backend.web.formats import attachment, csv_line
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, PathRun, find_run, refuse_without_agent
-from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.config.emulator import unfit_without_starts_because
 from arcadia_workers.contract.futures import (
     CalibrationDocument,
     CalibrationErrors,
     CalibrationOptions,
-    Interval,
     LossBounds,
 )
 from arcadia_workers.contract.jobs import CalibrationParameters
 from arcadia_workers.contract.protocols import PROTOCOLS
-from arcadia_workers.contract.values import Seed, ShortText
 
 
-class CalibrationRequest(CalibrationOptions):
+class CalibrationRequest(CalibrationParameters):
     """Request to compare the critic of a checkpoint with simulated futures."""
 
     checkpoint: CheckpointChoice = "newest"
-    protocol: ShortText | None = Field(
-        default=None, description="Protocol of the episodes, for example no-op-5min. Default: the run's protocol."
-    )
-    seed: Seed = Field(default=1, description="The same seed gives the same episodes and futures.")
 
 
 class RunCalibration(CheckpointJobFields):
@@ -115,38 +109,28 @@ def calibration_lines(calibrations: Iterable[RunCalibration]) -> Iterator[str]:
     """Yield the CSV lines of calibrations with their results."""
     yield csv_line(CALIBRATION_COLUMNS)
     for each in calibrations:
-        yield csv_line(
-            (
-                *(each.id, each.state, "true" if each.superseded else "false", each.step, each.frames),
-                *(each.protocol, each.seed, each.episodes, each.every, each.futures, each.horizon),
-                *(each.moments_total, *_errors(each), each.checkpoint_sha256),
-                each.finished_at and each.finished_at.isoformat(),
-            )
-        )
+        row = each.model_dump() | _error_columns(each.errors)
+        row |= {"calibration": each.id, "moments": each.moments_total}
+        row |= {"superseded": "true" if each.superseded else "false"}
+        row |= {"finished_at": each.finished_at and each.finished_at.isoformat()}
+        yield csv_line([row.get(column) for column in CALIBRATION_COLUMNS])
 
 
-def _errors(calibration: RunCalibration) -> tuple[float | None, ...]:
-    if (errors := calibration.errors) is None:
-        return (None,) * 15
-    return (
-        *(errors.bias, *_ends(errors.bias_interval), errors.bootstrap_weight),
-        errors.rmse,
-        *(errors.correlation, *_ends(errors.correlation_interval)),
-        *(errors.skill, *_ends(errors.skill_interval)),
-        *(*_bounds(errors.regret), *_ends(errors.regret.interval if errors.regret else None)),
-    )
-
-
-def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
-    return interval or (None, None)
+def _error_columns(errors: CalibrationErrors | None) -> dict[str, float | None]:
+    """Return the columns of errors, with one for each end of an interval."""
+    if errors is None:
+        return {}
+    columns = errors.model_dump(include={"bias", "bootstrap_weight", "rmse", "correlation", "skill"})
+    columns["regret_at_least"], columns["regret_at_most"] = _bounds(errors.regret)
+    intervals = {name: getattr(errors, f"{name}_interval") for name in ("bias", "correlation", "skill")}
+    intervals["regret"] = errors.regret.interval if errors.regret else None
+    for name, interval in intervals.items():
+        columns[f"{name}_low"], columns[f"{name}_high"] = interval or (None, None)
+    return columns
 
 
 def _bounds(regret: LossBounds | None) -> tuple[float | None, float | None]:
     return (regret.at_least, regret.at_most) if regret else (None, None)
-
-
-# Limit unfinished calibrations of a run.
-MAX_UNFINISHED = 20
 
 
 def request_calibration(session: Session, run: Run, request: CalibrationRequest) -> Calibration:
@@ -156,9 +140,8 @@ def request_calibration(session: Session, run: Run, request: CalibrationRequest)
     if (reason := unfit_without_starts_because(protocol, run.env)) is not None:
         raise Invalid(FieldError(field="protocol", message=reason))
     checkpoint = find_chosen(session, run, request.checkpoint)
-    jobs.check_room(session, run, "calibration", MAX_UNFINISHED, "unfinished calibrations")
-    options = request.model_dump(include=set(CalibrationOptions.model_fields))
-    parameters = CalibrationParameters(**options, protocol=protocol, seed=request.seed)
+    jobs.check_room(session, run, "calibration")
+    parameters = CalibrationParameters(**request.model_dump(exclude={"checkpoint", "protocol"}), protocol=protocol)
     return add_calibration(session, run, checkpoint, parameters, "asked")
 
 
@@ -166,11 +149,9 @@ def add_calibration(
     session: Session, run: Run, checkpoint: Checkpoint, parameters: CalibrationParameters, origin: Origin
 ) -> Calibration:
     """Create a calibration and queue its job. The job finds out how many decisions it judges."""
-    job = jobs.enqueue(session, run, checkpoint, "calibration", parameters.model_dump(mode="json"), total=0)
+    job = jobs.enqueue(session, run, checkpoint, "calibration", parameters, total=0)
     calibration = Calibration(
         **jobs.checkpoint_columns(job, run, checkpoint),
-        protocol=parameters.protocol,
-        seed=parameters.seed,
         origin=origin,
         options=parameters.model_dump(mode="json", include=set(CalibrationOptions.model_fields)),
     )
@@ -182,6 +163,18 @@ def add_calibration(
 def find_calibration(session: Session, calibration_id: int, *, lock: bool = False) -> tuple[Calibration, Job]:
     """Return a calibration and its job. Raise NotFound if it does not exist. With `lock`, lock its run first."""
     return find_with_job(session, Calibration, calibration_id, lock=lock)
+
+
+def cancel_calibration(session: Session, calibration: Calibration, job: Job) -> None:
+    """Cancel a calibration."""
+    jobs.cancel(session, job)
+    catch_up_schedule(session, find_run(session, calibration.run_id))
+
+
+def delete_calibration(session: Session, calibration: Calibration, job: Job) -> None:
+    """Delete a calibration."""
+    jobs.remove(session, job)
+    catch_up_schedule(session, find_run(session, calibration.run_id))
 
 
 def list_finished_calibrations(
@@ -206,19 +199,6 @@ def read_errors(calibration: Calibration) -> CalibrationErrors | None:
     return CalibrationErrors.model_validate(
         {name: document[name] for name in CalibrationErrors.model_fields if name in document}
     )
-
-
-def advance(_session: Session, job: Job, event: ev.Advanced) -> None:
-    """Store the progress of a calibration, which finds out how many decisions it judges."""
-    job.done, job.total = event.done, event.total
-
-
-JOB = JobType(
-    "calibration",
-    {ev.Advanced: advance, ev.CalibrationEvent: jobs.store_document(Calibration)},
-    jobs.has_document(Calibration),
-    jobs.discard_document(Calibration),
-)
 
 
 def load_calibrations(session: Session, run: Run) -> list[RunCalibration]:
@@ -283,7 +263,16 @@ def _last_scheduled(session: Session, run: Run) -> int:
 
 
 router = APIRouter(tags=["evaluations"])
-WAIT = jobs.wait_for("calibration_id", lambda session, number: find_calibration(session, number)[1])
+JOB = document_job("calibration", Calibration, router)
+add_job_routes(
+    JOB,
+    CalibrationWithDocument,
+    with_document,
+    cancel=cancel_calibration,
+    cancel_text="Cancel a queued or running calibration.",
+    delete=delete_calibration,
+    delete_text="Permanently delete a calibration. A running one is stopped. Its checkpoint stays.",
+)
 
 
 @router.post("/runs/{run_id}/calibrations", status_code=201)
@@ -304,34 +293,6 @@ def list_calibrations(db: Db, run: PathRun) -> list[RunCalibration]:
     """List the calibrations of a run without their judged decisions, newest first."""
     with db.read() as session:
         return load_calibrations(session, run)
-
-
-@router.get("/calibrations/{calibration_id}", dependencies=[WAIT])
-def read_calibration(db: Db, calibration_id: PathId) -> CalibrationWithDocument:
-    """Return a calibration with its judged decisions, immediately or once it has ended."""
-    with db.read() as session:
-        return with_document(session, *find_calibration(session, calibration_id))
-
-
-@router.post("/calibrations/{calibration_id}/cancel")
-def cancel_calibration(db: Db, calibration_id: PathId) -> CalibrationWithDocument:
-    """Cancel a queued or running calibration."""
-    with db.write() as session:
-        calibration, job = find_calibration(session, calibration_id, lock=True)
-        jobs.cancel(session, job)
-        catch_up_schedule(session, find_run(session, calibration.run_id))
-        return with_document(session, calibration, job)
-
-
-@router.delete("/calibrations/{calibration_id}", status_code=204)
-def delete_calibration(db: Db, calibration_id: PathId) -> Response:
-    """Permanently delete a calibration. A running one is stopped. Its checkpoint stays."""
-    with db.write() as session:
-        calibration, job = find_calibration(session, calibration_id, lock=True)
-        run = find_run(session, calibration.run_id)
-        jobs.remove(session, job)
-        catch_up_schedule(session, run)
-    return Response(status_code=204)
 
 
 @router.get("/export/calibrations/{calibration_id}.csv", response_class=StreamingResponse)

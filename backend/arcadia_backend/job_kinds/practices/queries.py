@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from arcadia_backend import jobs, reviews
+from arcadia_backend import jobs
 from arcadia_backend.database import tables
 from arcadia_backend.database.tables import Job, Replay, Run
 from arcadia_backend.errors import Conflict
+from arcadia_backend.job_kinds import reviews
+from arcadia_backend.job_kinds.practices import schemas
+from arcadia_backend.job_kinds.practices.schemas import PracticeCostPreview, PracticeRun, Stage
 from arcadia_backend.jobs import find_with_job, job_fields, read_queue
 from arcadia_backend.live.notices import Topic
-from arcadia_backend.practices import schemas
-from arcadia_backend.practices.schemas import PracticeCostPreview, PracticeRun, Stage
 from arcadia_backend.replays.players import find_player, read_track
 from arcadia_backend.runs.forecast import measure
 from arcadia_backend.web.lookup import find_run, why_not_trained

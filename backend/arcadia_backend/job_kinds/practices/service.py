@@ -9,7 +9,7 @@ from typing import Literal
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from arcadia_backend import jobs, reviews
+from arcadia_backend import jobs
 from arcadia_backend.accounts import audit
 from arcadia_backend.accounts.roles import present_scope
 from arcadia_backend.checkpoints.availability import find_chosen
@@ -17,9 +17,8 @@ from arcadia_backend.database import tables
 from arcadia_backend.database.scope import acting_as, current
 from arcadia_backend.database.tables import Job, Replay, Run
 from arcadia_backend.errors import Conflict, FieldError, Invalid, Problem
-from arcadia_backend.jobs import JobType, row_of_job
-from arcadia_backend.metrics.points import training_seconds
-from arcadia_backend.practices.queries import (
+from arcadia_backend.job_kinds import reviews
+from arcadia_backend.job_kinds.practices.queries import (
     arms_of,
     before_of,
     find,
@@ -32,6 +31,8 @@ from arcadia_backend.practices.queries import (
     to_sentence,
     why_unusable,
 )
+from arcadia_backend.jobs import row_of_job
+from arcadia_backend.metrics.points import training_seconds
 from arcadia_backend.replays.players import find_player, read_track
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.runs import service as runs
@@ -49,8 +50,6 @@ from arcadia_workers.contract.practice import (
     split,
 )
 
-# Limit per run.
-MAX_WAITING_JOBS = 10
 # Other runs start first.
 PRIORITY = -100
 MAX_NAME = 180
@@ -82,7 +81,7 @@ def _plan(session: Session, practice: tables.Practice, replay: Replay, options: 
     """Queue the job that plans a practice."""
     run = find_run(session, replay.run_id)
     require_trained(run, "practice with")
-    jobs.check_room(session, run, "practice", MAX_WAITING_JOBS, "practices")
+    jobs.check_room(session, run, "practice")
     reviewed = reviews_of_agent(session, replay)
     try:
         split([mistakes_of(each.review) for each in reviewed], options.pairs)
@@ -92,7 +91,7 @@ def _plan(session: Session, practice: tables.Practice, replay: Replay, options: 
     # The runs start from it once the plan is made.
     checkpoint.pinned = True
     parameters = PracticeParameters(protocol=reviewed[0].review.protocol, options=options, reviews=reviewed)
-    job = jobs.enqueue(session, run, checkpoint, "practice", parameters.model_dump(mode="json"), 0)
+    job = jobs.enqueue(session, run, checkpoint, "practice", parameters, 0)
     practice.job_id, practice.plan, practice.arms = job.id, None, []
     return job
 
@@ -222,24 +221,24 @@ def _measure_next(session: Session, practice: tables.Practice, job: Job, arms: l
     # It belongs to the reviewed run, so that a practice survives the deletion of its own runs.
     parent, checkpoint = find_run(session, job.require_run_id()), find_chosen(session, run, "newest")
     total = len(plan.held_out) + plan.options.evaluations
-    measuring = jobs.enqueue(session, parent, checkpoint, "practice", parameters.model_dump(mode="json"), total)
+    measuring = jobs.enqueue(session, parent, checkpoint, "practice", parameters, total)
     practice.job_id = measuring.id
     session.flush()
     jobs.remove(session, job)
     return measuring
 
 
-def cancel(session: Session, practice_id: int) -> tuple[tables.Practice, Job]:
+def cancel(session: Session, practice: tables.Practice, _job: Job) -> None:
     """Stop a practice: cancel its job, or pause its runs."""
-    continue_due(session, practice_id)
-    practice, job = find(session, practice_id, lock=True)
+    continue_due(session, practice.id)
+    # Its next job may have been queued.
+    practice, job = find(session, practice.id, lock=True)
     if job.state in jobs.UNFINISHED:
         jobs.cancel(session, job)
-        return practice, job
-    if practice.document is not None or not _act(session, practice, "pause"):
+    elif practice.document is None and _act(session, practice, "pause"):
+        jobs.announce(session, job)
+    else:
         raise Conflict("The practice has already ended, so it cannot be cancelled.")
-    jobs.announce(session, job)
-    return practice, job
 
 
 def _act(session: Session, practice: tables.Practice, action: Literal["pause", "stop"]) -> bool:
@@ -251,7 +250,8 @@ def _act(session: Session, practice: tables.Practice, action: Literal["pause", "
     return bool(unended)
 
 
-def _store(session: Session, job: Job, event: ev.PracticeEvent) -> None:
+def store_result(session: Session, job: Job, event: ev.PracticeEvent) -> None:
+    """Store the plan of a practice, or what one of its agents does."""
     practice = row_of_job(session, tables.Practice, job)
     if event.plan is not None:
         practice.plan = {"plan": jobs.to_stored(event.plan), "before": jobs.to_stored(event.measured)}
@@ -262,7 +262,8 @@ def _store(session: Session, job: Job, event: ev.PracticeEvent) -> None:
     practice.document = jobs.to_stored(event.document) if event.document else None
 
 
-def _has_result(session: Session, job: Job) -> bool:
+def has_result(session: Session, job: Job) -> bool:
+    """Return True if a job has reported its plan or its measurement."""
     practice = row_of_job(session, tables.Practice, job)
     if job.parameters["plan"] is None:
         return practice.plan is not None
@@ -270,16 +271,8 @@ def _has_result(session: Session, job: Job) -> bool:
     return practice.arms != known
 
 
-def _advance(_session: Session, job: Job, event: ev.Advanced) -> None:
-    job.done, job.total = event.done, event.total
-
-
-JOB = JobType("practice", {ev.Advanced: _advance, ev.PracticeEvent: _store}, _has_result)
-
-
-def delete(session: Session, practice_id: int) -> None:
+def delete(session: Session, practice: tables.Practice, job: Job) -> None:
     """Delete a practice. Its runs are kept, and those of a practice in progress are stopped."""
-    practice, job = find(session, practice_id, lock=True)
     if practice.document is None:
         _act(session, practice, "stop")
     jobs.remove(session, job)

@@ -2,25 +2,26 @@
 
 from collections.abc import Sequence
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 from pydantic import ConfigDict, Field
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from arcadia_backend import jobs, kept_games
+from arcadia_backend import jobs
 from arcadia_backend.checkpoints.availability import CheckpointChoice, find_chosen
 from arcadia_backend.database import tables
 from arcadia_backend.database.engine import Db
 from arcadia_backend.database.tables import Checkpoint, Job, Replay, Run
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import Conflict, FieldError, Invalid
-from arcadia_backend.jobs import JobFields, JobType, find_with_job, job_fields, read_queue, row_of_job
+from arcadia_backend.job_kinds import kept_games
+from arcadia_backend.job_kinds.result_routes import add_job_routes
+from arcadia_backend.jobs import JobFields, document_job, find_with_job, job_fields, read_queue, row_of_job
 from arcadia_backend.projects.service import require_editor
-from arcadia_backend.replays.players import find_player, read_track
+from arcadia_backend.replays.players import episode_of, find_player, read_track
 from arcadia_backend.replays.service import find_replay
 from arcadia_backend.web.idempotency import Idempotent
 from arcadia_backend.web.lookup import PathId, find_run, refuse_without_agent
-from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.games import ENVIRONMENTS
 from arcadia_workers.contract.jobs import ReviewParameters
 from arcadia_workers.contract.review import ReviewDocument, ReviewOptions
@@ -54,10 +55,6 @@ class ReviewKeptGame(ReviewOptions):
     )
 
 
-# Limit per run.
-MAX_WAITING_JOBS = 10
-
-
 def request(session: Session, replay_id: int, options: ReviewOptions) -> tuple[tables.Review, Job]:
     """Queue a review of a replay, or continue an earlier one with more decisions."""
     replay = find_replay(session, replay_id)
@@ -70,10 +67,7 @@ def request(session: Session, replay_id: int, options: ReviewOptions) -> tuple[t
     checkpoint = find_player(session, run, track)
     parameters = ReviewParameters(
         **options.model_dump(),
-        protocol=track.head.protocol,
-        seed=track.head.seed,
-        episode=track.head.episode,
-        actions=track.columns["action"].tolist(),
+        **episode_of(track),
     )
     return _queue(session, run, checkpoint, parameters, options, len(track), replay_id=replay.id)
 
@@ -120,9 +114,9 @@ def _queue(
         raise Invalid(FieldError(field="horizon", message=message))
     if earlier and earlier.checkpoint_id != checkpoint.id:
         raise Conflict("Another agent has reviewed this game. Delete that review first.")
-    jobs.check_room(session, run, "review", MAX_WAITING_JOBS, "reviews")
+    jobs.check_room(session, run, "review")
     total = min(options.decisions, decisions) if options.every is None else -(-decisions // options.every)
-    job = jobs.enqueue(session, run, checkpoint, "review", parameters.model_dump(mode="json"), total)
+    job = jobs.enqueue(session, run, checkpoint, "review", parameters, total)
     if review is None:
         review = tables.Review(**reviewed)
         session.add(review)
@@ -164,6 +158,13 @@ def to_schema(session: Session, review: tables.Review, job: Job) -> Review:
     return _to_schemas(session, [(review, job)])[0]
 
 
+def delete(session: Session, review: tables.Review, job: Job) -> None:
+    """Delete a review with its practice."""
+    of_practice = select(tables.Practice.job_id).where(tables.Practice.replay_id == review.replay_id)
+    for each in [job, *session.scalars(select(Job).where(Job.id.in_(of_practice)))]:
+        jobs.remove(session, each)
+
+
 def _to_schemas(session: Session, rows: Sequence[tuple[tables.Review, Job]]) -> list[Review]:
     queue = read_queue(session, (job for _, job in rows))
     at = Checkpoint.id.in_([job.checkpoint_id for _, job in rows])
@@ -190,21 +191,16 @@ def _continue(session: Session, job: Job) -> None:
     job.parameters = job.parameters | {"known": row_of_job(session, tables.Review, job).document}
 
 
-def _advance(_session: Session, job: Job, event: ev.Advanced) -> None:
-    # A continued review has the decisions of the earlier one too.
-    job.total = event.total
-    job.done = event.done
-
-
-JOB = JobType(
-    "review",
-    {ev.Advanced: _advance, ev.ReviewEvent: jobs.store_document(tables.Review)},
-    jobs.has_document(tables.Review),
-    _continue,
-)
-
 router = APIRouter(tags=["files"])
-WAIT = jobs.wait_for("review_id", lambda session, number: find(session, number)[1])
+JOB = document_job("review", tables.Review, router, discard=_continue)
+add_job_routes(
+    JOB,
+    Review,
+    to_schema,
+    cancel_text="Stop a queued or running review. What it has found is kept and valid, and it can be continued.",
+    delete=delete,
+    delete_text="Delete a review with its practice. One in progress is canceled. The runs of a practice are kept.",
+)
 
 
 @router.post("/replays/{replay_id}/reviews", status_code=201)
@@ -237,30 +233,3 @@ def list_reviews_of_kept_game(db: Db, kept_id: PathId) -> list[Review]:
     """List the reviews of a kept game: none or one."""
     with db.read() as session:
         return load(session, tables.Review.kept_game_id == kept_games.find_kept(session, kept_id).id)
-
-
-@router.get("/reviews/{review_id}", dependencies=[WAIT])
-def read_review(db: Db, review_id: PathId) -> Review:
-    """Return a review, immediately or once it has ended."""
-    with db.read() as session:
-        return to_schema(session, *find(session, review_id))
-
-
-@router.post("/reviews/{review_id}/cancel")
-def cancel_review(db: Db, review_id: PathId) -> Review:
-    """Stop a queued or running review. What it has found is kept and valid, and it can be continued."""
-    with db.write() as session:
-        review, job = find(session, review_id, lock=True)
-        jobs.cancel(session, job)
-        return to_schema(session, review, job)
-
-
-@router.delete("/reviews/{review_id}", status_code=204)
-def delete_review(db: Db, review_id: PathId) -> Response:
-    """Delete a review with its practice. One in progress is canceled. The runs of a practice are kept."""
-    with db.write() as session:
-        review, job = find(session, review_id, lock=True)
-        of_practice = select(tables.Practice.job_id).where(tables.Practice.replay_id == review.replay_id)
-        for each in [job, *session.scalars(select(Job).where(Job.id.in_(of_practice)))]:
-            jobs.remove(session, each)
-    return Response(status_code=204)
