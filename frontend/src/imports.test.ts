@@ -60,7 +60,7 @@ describe("npm run lint accepts", () => {
 });
 
 const SRC = import.meta.dirname;
-const MAX_LINES = 400;
+const MAX_LINES = 450;
 const GENERATED = "api/schema.ts";
 
 const sources = new Map(
