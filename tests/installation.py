@@ -16,6 +16,7 @@ import psutil
 
 from arcadia_backend.startup.parts import die_with_parent
 from tests.journals import Journals, assert_kept
+from tests.prepared import start_copy
 from tests.processes import command_line, trains
 from tests.server_process import free_port
 from tests.workers.redis_server import RedisServer
@@ -126,6 +127,15 @@ class Service:
         self.send(number)
         if self._process:
             self._process.wait(timeout=PATIENCE_SECONDS)
+
+
+class PreparedBackend(Service):
+    """A backend for tests of other things than its start."""
+
+    def start(self) -> None:
+        """Start the backend, appending to its output."""
+        program = "import sys; from arcadia_backend.cli import main; sys.exit(main(['backend']))"
+        self._process = start_copy(program, self._environment, output=self.output)
 
 
 class Installation:

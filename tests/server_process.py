@@ -2,15 +2,13 @@
 
 import os
 import socket
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import httpx
 
 from arcadia_backend.startup import parts
-from arcadia_backend.startup.parts import die_with_parent
+from tests.prepared import start_copy
 from tests.workers.waiting import PATIENCE_SECONDS, wait_until
 
 # Names that this process holds, one for each port that it has chosen.
@@ -53,12 +51,7 @@ class Server:
         self.address = f"http://127.0.0.1:{self.port}/api/v1"
         paths = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
         environment = {**paths, "ARCADIA_DATA_DIR": str(directory), **(settings or {})}
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", SERVER.format(before=before), str(self.port)],
-            env=environment,
-            cwd=Path(__file__).parents[1],
-            preexec_fn=die_with_parent,
-        )
+        self.process = start_copy(SERVER.format(before=before), environment, [str(self.port)])
         wait_until(self._answers)
 
     def _answers(self) -> bool:

@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.chromium import TIMEOUT_MILLISECONDS, chromium, open_page
-from tests.installation import Installation
-from tests.prepared_backend import PreparedBackend
+from tests.installation import Installation, PreparedBackend
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,7 @@ from pathlib import Path
 import httpx
 
 from tests.factories import Api
-from tests.installation import TOKEN, Installation
-from tests.prepared_backend import PreparedBackend
+from tests.installation import TOKEN, Installation, PreparedBackend
 from tests.workers.waiting import PATIENCE_SECONDS
 
 

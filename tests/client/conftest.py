@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import pytest
 from arcadia import Client, Run
 
-from tests.installation import Installation
-from tests.prepared_backend import PreparedBackend
+from tests.installation import Installation, PreparedBackend
 
 TOKEN = "secret"
 WAIT_SECONDS = 500.0

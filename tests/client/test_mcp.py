@@ -11,8 +11,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.backend.artifacts.conftest import ArtifactScript
 from tests.browser.reported import open_api
-from tests.installation import CARTPOLE, Installation
-from tests.prepared_backend import PreparedBackend
+from tests.installation import CARTPOLE, Installation, PreparedBackend
 
 
 def call(installation: Installation, *options: str, tools: dict[str, dict[str, Any]]) -> list[Any]:

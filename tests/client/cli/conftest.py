@@ -12,8 +12,7 @@ from arcadia.cli.main import main
 
 from tests.factories import Api, checkpoint_path, event, metrics, video
 from tests.installation import TOKEN as WORKER_TOKEN
-from tests.installation import Installation
-from tests.prepared_backend import PreparedBackend
+from tests.installation import Installation, PreparedBackend
 from tests.workers.waiting import PATIENCE_SECONDS
 
 TOKEN = "user-token"

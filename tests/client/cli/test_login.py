@@ -12,8 +12,7 @@ import pytest
 
 from tests.accounts.signing_in import API, PASSWORD, address
 from tests.client.cli.conftest import Arcadia
-from tests.installation import Installation
-from tests.prepared_backend import PreparedBackend
+from tests.installation import Installation, PreparedBackend
 from tests.workers.waiting import PATIENCE_SECONDS
 
 

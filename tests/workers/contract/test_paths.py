@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arcadia_workers.contract.layout import OutsideFolderError, path_inside
+from arcadia_workers.contract.layout import OutsideFolderError, default_data_dir, path_inside
 
 
 @pytest.fixture
@@ -43,3 +43,21 @@ def test_the_folder_may_be_reached_through_a_symlink(root: Path) -> None:
     link = root.parent / "link"
     link.symlink_to(root)
     assert path_inside(link, "run-1/weights").read_text() == "weights"
+
+
+@pytest.mark.parametrize(
+    ("platform", "data_home", "expected"),
+    [
+        ("linux", "", "/home/ana/.local/share/arcadia"),
+        ("linux", "/mnt/data", "/mnt/data/arcadia"),
+        ("darwin", "", "/home/ana/Library/Application Support/arcadia"),
+    ],
+)
+def test_a_wheel_keeps_its_data_where_the_system_expects_it(
+    monkeypatch: pytest.MonkeyPatch, platform: str, data_home: str, expected: str
+) -> None:
+    monkeypatch.setenv("HOME", "/home/ana")
+    monkeypatch.setenv("XDG_DATA_HOME", data_home)
+    monkeypatch.setattr("sys.platform", platform)
+    assert default_data_dir(is_wheel=True) == Path(expected)
+    assert default_data_dir(is_wheel=False) == Path("data")
