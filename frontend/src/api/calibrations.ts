@@ -58,29 +58,3 @@ export function useRequestCalibration(run: number) {
     { ownErrors: true, refetch: [calibrationKeys.ofRun(run)], refetchOnError: true },
   );
 }
-
-/** Cancel a calibration. A refusal means that it has already ended. */
-export function useCancelCalibration(run: number) {
-  return useApiMutation(
-    (id: number) =>
-      call("post", "/api/v1/calibrations/{calibration_id}/cancel", {
-        params: { path: { calibration_id: id } },
-      }),
-    { refetch: [calibrationKeys.ofRun(run)], refetchOnError: true },
-  );
-}
-
-/** Delete a calibration. `onDeleted` is called even if the user has left the page. */
-export function useDeleteCalibration(run: number, onDeleted: () => void) {
-  return useApiMutation(
-    (id: number) =>
-      call("delete", "/api/v1/calibrations/{calibration_id}", { params: { path: { calibration_id: id } } }),
-    {
-      onDone: (client, _, id) => {
-        onDeleted();
-        client.removeQueries({ queryKey: calibrationKeys.detail(run, id) });
-      },
-      refetch: [calibrationKeys.ofRun(run)],
-    },
-  );
-}

@@ -88,27 +88,3 @@ export function useRequestEvaluation(run: number) {
     { ownErrors: true, refetch: [evaluationKeys.ofRun(run), gameKeys.all], refetchOnError: true },
   );
 }
-
-/** Cancel an evaluation. A refusal means that it has already ended. */
-export function useCancelEvaluation(run: number) {
-  return useApiMutation(
-    (id: number) =>
-      call("post", "/api/v1/evaluations/{evaluation_id}/cancel", { params: { path: { evaluation_id: id } } }),
-    { refetch: [evaluationKeys.ofRun(run)], refetchOnError: true },
-  );
-}
-
-/** Delete an evaluation with its scores. `onDeleted` is called even if the user has left the page. */
-export function useDeleteEvaluation(run: number, onDeleted: () => void) {
-  return useApiMutation(
-    (id: number) =>
-      call("delete", "/api/v1/evaluations/{evaluation_id}", { params: { path: { evaluation_id: id } } }),
-    {
-      onDone: (client, _, id) => {
-        onDeleted();
-        client.removeQueries({ queryKey: evaluationKeys.detail(run, id) });
-      },
-      refetch: [evaluationKeys.ofRun(run)],
-    },
-  );
-}

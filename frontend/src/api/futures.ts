@@ -42,11 +42,3 @@ export function useRequestFutures(replay: OfReplay) {
     { ownErrors: true, refetch: [futuresKeys.list(replay)] },
   );
 }
-
-/** Delete futures, or cancel their simulation. */
-export function useDeleteFutures(replay: OfReplay) {
-  return useApiMutation(
-    (id: number) => call("delete", "/api/v1/futures/{futures_id}", { params: { path: { futures_id: id } } }),
-    { refetch: [futuresKeys.list(replay)], refetchOnError: true },
-  );
-}

@@ -5,12 +5,13 @@ import { replayKeys } from "./replays";
 import { apiQuery, type RequestError, useApiMutation } from "./requests";
 import { runKeys } from "./runs";
 import { ofJobs } from "./topics";
-import type { Practice, PracticeOptions, PracticePreview, Review } from "./types";
+import type { PracticeOptions, PracticePreview, Review } from "./types";
 
 type OfReview = Pick<Review, "id" | "replay_id" | "run_id">;
 
-const keyOf = ({ run_id, replay_id }: OfReview) =>
-  [...replayKeys.list(run_id), replay_id, "practices"] as const;
+export const practiceKeys = {
+  list: ({ run_id, replay_id }: OfReview) => [...replayKeys.list(run_id), replay_id, "practices"] as const,
+};
 
 /** No event reports each step of the runs of a practice. */
 const TRAINING_REFETCH_MS = 5_000;
@@ -19,7 +20,7 @@ const TRAINING_REFETCH_MS = 5_000;
 export function practicesQuery(review: OfReview) {
   const jobs = showsJobs(ofJobs("practice", { run_id: review.run_id }));
   return apiQuery(
-    keyOf(review),
+    practiceKeys.list(review),
     "/api/v1/reviews/{review_id}/practices",
     { path: { review_id: review.id } },
     {
@@ -35,7 +36,7 @@ export function practicesQuery(review: OfReview) {
 /** What a practice would cost. */
 export const practicePreviewQuery = (review: OfReview, options: Partial<PracticeOptions>) =>
   queryOptions<PracticePreview, RequestError>({
-    queryKey: [...keyOf(review), "preview", options],
+    queryKey: [...practiceKeys.list(review), "preview", options],
     queryFn: ({ signal }) =>
       call("post", "/api/v1/reviews/{review_id}/practices/preview", {
         params: { path: { review_id: review.id } },
@@ -53,23 +54,6 @@ export function useStartPractice(review: OfReview) {
         params: { path: { review_id: review.id } },
         body,
       }),
-    { refetch: [keyOf(review), runKeys.lists], refetchOnError: true },
-  );
-}
-
-/** Stop a practice. It can be continued. */
-export function useStopPractice(review: OfReview) {
-  return useApiMutation(
-    ({ id }: Practice) =>
-      call("post", "/api/v1/practices/{practice_id}/cancel", { params: { path: { practice_id: id } } }),
-    { refetch: [keyOf(review), runKeys.lists], refetchOnError: true },
-  );
-}
-
-export function useDeletePractice(review: OfReview) {
-  return useApiMutation(
-    ({ id }: Practice) =>
-      call("delete", "/api/v1/practices/{practice_id}", { params: { path: { practice_id: id } } }),
-    { refetch: [keyOf(review)], refetchOnError: true },
+    { refetch: [practiceKeys.list(review), runKeys.lists], refetchOnError: true },
   );
 }

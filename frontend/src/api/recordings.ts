@@ -26,21 +26,3 @@ export function useRequestRecording(run: number) {
     { ownErrors: true, refetch: [recordingKeys.list(run)] },
   );
 }
-
-/** Cancel a recording. A refusal means that it has already ended. */
-export function useCancelRecording(run: number) {
-  return useApiMutation(
-    (id: number) =>
-      call("post", "/api/v1/recordings/{recording_id}/cancel", { params: { path: { recording_id: id } } }),
-    { refetch: [recordingKeys.list(run)], refetchOnError: true },
-  );
-}
-
-/** Delete a recording with its replay. */
-export function useDeleteRecording(run: number) {
-  return useApiMutation(
-    (id: number) =>
-      call("delete", "/api/v1/recordings/{recording_id}", { params: { path: { recording_id: id } } }),
-    { refetch: [runKeys.everythingOf(run)] },
-  );
-}

@@ -13,15 +13,18 @@ interface OfKeptGame {
 /** The game of a review: a replay, or a kept game. */
 export type ReviewedGame = OfReplay | OfKeptGame;
 
-const keyOf = (game: ReviewedGame) =>
-  "kept" in game
-    ? ([...liveGameKeys.allKept, game.kept, "reviews"] as const)
-    : ([...replayKeys.list(game.run_id), game.id, "reviews"] as const);
+export const reviewKeys = {
+  /** The review of a game. Fetched again with the run's replays, or with the kept games. */
+  list: (game: ReviewedGame) =>
+    "kept" in game
+      ? ([...liveGameKeys.allKept, game.kept, "reviews"] as const)
+      : ([...replayKeys.list(game.run_id), game.id, "reviews"] as const),
+};
 
 /** The review of a replay with what it has found so far: a list of none or one. */
 export const reviewsQuery = (replay: OfReplay) =>
   apiQuery(
-    keyOf(replay),
+    reviewKeys.list(replay),
     "/api/v1/replays/{replay_id}/reviews",
     { path: { replay_id: replay.id } },
     showsJobs(ofJobs("review", { run_id: replay.run_id })),
@@ -30,7 +33,7 @@ export const reviewsQuery = (replay: OfReplay) =>
 /** The review of a kept game with what it has found so far: a list of none or one. */
 export const keptGameReviewsQuery = (kept: number) =>
   apiQuery(
-    keyOf({ kept }),
+    reviewKeys.list({ kept }),
     "/api/v1/kept-games/{kept_id}/reviews",
     { path: { kept_id: kept } },
     showsJobs(ofJobs("review")),
@@ -41,7 +44,7 @@ export function useReviewKeptGame(kept: number) {
   return useApiMutation(
     (body: Partial<ReviewKeptGame> & Pick<ReviewKeptGame, "run_id">) =>
       call("post", "/api/v1/kept-games/{kept_id}/reviews", { params: { path: { kept_id: kept } }, body }),
-    { refetch: [keyOf({ kept })], refetchOnError: true },
+    { refetch: [reviewKeys.list({ kept })], refetchOnError: true },
   );
 }
 
@@ -53,22 +56,6 @@ export function useRequestReview(replay: OfReplay) {
         params: { path: { replay_id: replay.id } },
         body,
       }),
-    { refetch: [keyOf(replay)], refetchOnError: true },
-  );
-}
-
-/** Stop a review. What it has found is kept. */
-export function useStopReview(game: ReviewedGame) {
-  return useApiMutation(
-    (id: number) =>
-      call("post", "/api/v1/reviews/{review_id}/cancel", { params: { path: { review_id: id } } }),
-    { refetch: [keyOf(game)], refetchOnError: true },
-  );
-}
-
-export function useDeleteReview(game: ReviewedGame) {
-  return useApiMutation(
-    (id: number) => call("delete", "/api/v1/reviews/{review_id}", { params: { path: { review_id: id } } }),
-    { refetch: [keyOf(game)], refetchOnError: true },
+    { refetch: [reviewKeys.list(replay)], refetchOnError: true },
   );
 }

@@ -1,23 +1,21 @@
-import { Button, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Button } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useDeleteRecording, recordingsQuery } from "@/api/recordings";
-import { ConfirmModal } from "@/ui/ConfirmModal";
+import { useDeleteJob } from "@/api/jobs";
+import { recordingsQuery } from "@/api/recordings";
+import { runKeys } from "@/api/runs";
+import { DeleteJobModal } from "@/ui/JobControls";
 import { useMayEdit } from "@/ui/mayEdit";
-import { notifyDone } from "@/ui/notify";
 
 /** Button that deletes a requested replay. Replays of the training are deleted with their checkpoints. */
 export function DeleteRecording({ run, replay }: { run: number; replay: number }) {
   const { data } = useQuery(recordingsQuery(run));
   const mayEdit = useMayEdit();
-  const remove = useDeleteRecording(run);
+  const remove = useDeleteJob("recording", [runKeys.everythingOf(run)]);
   // Keep the recording of the dialog, because another replay may be shown when the user confirms.
   const [chosen, setChosen] = useState<number | null>(null);
-  const close = () => setChosen(null);
   const recording = data?.find(({ replay_id }) => replay_id === replay);
-  const deleteRecording = (id: number) =>
-    remove.mutate(id, { onSuccess: () => notifyDone("Recording deleted."), onSettled: close });
   return (
     <>
       {recording && mayEdit && (
@@ -30,17 +28,15 @@ export function DeleteRecording({ run, replay }: { run: number; replay: number }
           Delete
         </Button>
       )}
-      <ConfirmModal
-        opened={chosen !== null}
-        title="Delete recording?"
-        action="Delete recording"
-        danger
-        busy={remove.isPending}
-        onConfirm={() => chosen !== null && deleteRecording(chosen)}
-        onClose={close}
+      <DeleteJobModal
+        job={chosen}
+        noun="recording"
+        mutation={remove}
+        done="Recording deleted."
+        onClose={() => setChosen(null)}
       >
-        <Text size="sm">This permanently deletes the video, track and saliency.</Text>
-      </ConfirmModal>
+        This permanently deletes the video, track and saliency.
+      </DeleteJobModal>
     </>
   );
 }

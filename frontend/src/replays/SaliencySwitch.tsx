@@ -1,12 +1,12 @@
 import { Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
 import { isUnfinished } from "@/api/jobs";
-import { useRequestSaliency, useDeleteSaliency } from "@/api/replays";
+import { useDeleteSaliency, useRequestSaliency } from "@/api/replays";
 import type { Saliency } from "@/api/types";
 import { BlockableButton } from "@/ui/BlockableButton";
+import { CancelJob, WaitReason } from "@/ui/JobControls";
 import { TextWithCode } from "@/ui/TextWithCode";
 import type { PlayableReplay } from "./places";
 import type { SaliencyShown } from "./saliency";
-import { UnfinishedJob } from "./UnfinishedJob";
 import { useSaliencies, useSaliencyState } from "./useSaliency";
 
 interface SaliencySwitchProps {
@@ -66,18 +66,20 @@ function Choice({ replay, shown, setShown }: Omit<SaliencySwitchProps, "blocked"
 }
 
 function UnderWay({ saliency }: { saliency: Saliency }) {
-  const { run_id, replay_id, done, total } = saliency;
+  const { run_id, replay_id, state, done, total } = saliency;
   const remove = useDeleteSaliency(run_id);
-  const percent = Math.floor((100 * done) / Math.max(1, total));
   return (
-    <UnfinishedJob
-      job={saliency}
-      size="xs"
-      progress={`Computing, ${percent} %`}
-      cancelLabel="Cancel saliency"
-      isCancelling={remove.isPending}
-      onCancel={() => remove.mutate(replay_id)}
-    />
+    <>
+      <WaitReason job={saliency} size="xs">
+        Computing, {Math.floor((100 * done) / Math.max(1, total))} %
+      </WaitReason>
+      <CancelJob
+        job={{ id: replay_id, state }}
+        mutation={remove}
+        size="compact-xs"
+        aria-label="Cancel saliency"
+      />
+    </>
   );
 }
 

@@ -49,12 +49,19 @@ const WORDS = {
   training: { ...NAMES, running: "Training", cancelled: "Stopped", noun: "step", label: "Steps trained" },
   measuring: { ...NAMES, running: "Measuring", cancelled: "Stopped", noun: "part", label: "Parts measured" },
   calibration: { ...NAMES, running: "Calibrating", noun: "decision", label: "Decisions judged" },
+  recording: { ...NAMES, running: "Recording", noun: "decision", label: "Decisions recorded" },
+  futures: { ...NAMES, running: "Simulating", noun: "future", label: "Futures simulated" },
 };
+
+export type JobWords = keyof typeof WORDS;
 
 interface JobStateProps {
   job: Pick<Job, "state" | "done" | "total">;
-  kind: keyof typeof WORDS;
+  kind: JobWords;
 }
+
+/** Return the state of a job in one word, such as "Waiting". */
+export const jobStateName = (state: State, kind: JobWords): string => WORDS[kind][state];
 
 /** State of a job with an icon, and its progress while it is in progress. */
 export function JobState({ job: { state, done, total }, kind }: JobStateProps) {

@@ -1,33 +1,38 @@
 import { Badge, Group, Stack, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { UseQueryResult } from "@tanstack/react-query";
-import { type ComponentProps, Fragment, type ReactNode } from "react";
+import type { ComponentProps, ReactNode } from "react";
 import { isUnfinished } from "@/api/jobs";
 import type { Evaluation, Run } from "@/api/types";
 import { BlockableButton } from "@/ui/BlockableButton";
 import { EmptyState } from "@/ui/EmptyState";
+import { JobState } from "@/ui/JobState";
 import { NoPlayer } from "@/ui/NoPlayer";
-import { QueryError } from "@/ui/QueryError";
 import { TimeAgo } from "@/ui/Quantity";
+import { QueryError } from "@/ui/QueryError";
 import { Reason } from "@/ui/Reason";
 import { WideTable } from "@/ui/WideTable";
+import { describeOrigin, SUPERSEDED_REASON, type TabJobKind } from "./JobPage";
 import classes from "./jobs.module.css";
-import { describeOrigin, SUPERSEDED_REASON } from "./jobWords";
 import runClasses from "./run.module.css";
 
-type ListedJob = Pick<Evaluation, "id" | "state">;
+type ListedJob = Pick<
+  Evaluation,
+  "id" | "state" | "done" | "total" | "reason" | "traceback" | "origin" | "created_at"
+>;
 
 /** Column of a table of jobs. `wide` hides it on phones. */
-export interface JobColumn {
+export interface JobColumn<Job> {
   name: string;
   hint?: string;
   right?: boolean;
   wide?: boolean;
+  cell: (job: Job) => ReactNode;
 }
 
 interface JobListProps<Job> {
   run: Run;
-  noun: string;
+  kind: TabJobKind;
   query: Pick<UseQueryResult, "error" | "refetch">;
   /** The jobs, or undefined while they are loading. */
   jobs: readonly Job[] | undefined;
@@ -39,8 +44,8 @@ interface JobListProps<Job> {
   /** Buttons before that of the form. */
   tools: ReactNode;
   charts: ReactNode;
-  columns: readonly JobColumn[];
-  row: (job: Job) => ReactNode;
+  columns: readonly JobColumn<Job>[];
+  actions: (job: Job) => ReactNode;
   more?: ReactNode;
   /** The form. */
   modal: (close: () => void) => ReactNode;
@@ -48,14 +53,14 @@ interface JobListProps<Job> {
 
 /** All evaluations or calibrations of a run, as charts and as a table, with a form that requests one. */
 export function JobList<Job extends ListedJob>(props: JobListProps<Job>) {
-  const { run, noun, query, jobs, empty, action, columns, row } = props;
+  const { run, kind, query, jobs, empty, action, columns, actions } = props;
   const [isFormOpen, form] = useDisclosure(false);
   if (query.error && !jobs) return <QueryError error={query.error} retry={() => void query.refetch()} />;
-  if (!jobs) return <Text c="dimmed">Loading {noun}s…</Text>;
+  if (!jobs) return <Text c="dimmed">Loading {kind}s…</Text>;
   return (
     <Stack gap="md">
       {jobs.length === 0 ? (
-        <EmptyState icon={empty.icon} title={`No ${noun}s yet`}>
+        <EmptyState icon={empty.icon} title={`No ${kind}s yet`}>
           <Text mb="md">{empty.text}</Text>
           <BlockableButton blocked={run.actions.play} onClick={form.open}>
             {action}
@@ -76,12 +81,25 @@ export function JobList<Job extends ListedJob>(props: JobListProps<Job>) {
           </Group>
           {jobs.some(isUnfinished) && <NoPlayer />}
           {props.charts}
-          <WideTable label={`Table of ${noun}s`} className={runClasses.card}>
+          <WideTable label={`Table of ${kind}s`} className={runClasses.card}>
             <Table verticalSpacing={8} className={`${runClasses.oneLine} ${classes.table}`}>
-              <JobHead columns={columns} />
+              <Table.Thead>
+                <Table.Tr>
+                  {columns.map((column) => (
+                    <Table.Th key={column.name} title={column.hint} {...placeOf(column)}>
+                      {column.name}
+                    </Table.Th>
+                  ))}
+                  <Table.Th visibleFrom="sm">Requested</Table.Th>
+                  <Table.Th>State</Table.Th>
+                  <Table.Th>
+                    <VisuallyHidden>Actions</VisuallyHidden>
+                  </Table.Th>
+                </Table.Tr>
+              </Table.Thead>
               <Table.Tbody>
                 {jobs.map((job) => (
-                  <Fragment key={job.id}>{row(job)}</Fragment>
+                  <JobRow key={job.id} job={job} kind={kind} columns={columns} actions={actions(job)} />
                 ))}
               </Table.Tbody>
             </Table>
@@ -94,46 +112,40 @@ export function JobList<Job extends ListedJob>(props: JobListProps<Job>) {
   );
 }
 
+/** Return the alignment of a column, and the screens that show it. */
+function placeOf({ right, wide }: Pick<JobColumn<never>, "right" | "wide">) {
+  return { ...(right && ({ ta: "right" } as const)), ...(wide && ({ visibleFrom: "sm" } as const)) };
+}
+
 /** Request time, state and actions. */
 const OWN_COLUMNS = 3;
 
-function JobHead({ columns }: { columns: readonly JobColumn[] }) {
-  return (
-    <Table.Thead>
-      <Table.Tr>
-        {columns.map(({ name, hint, right, wide }) => (
-          <Table.Th
-            key={name}
-            title={hint}
-            {...(right && { ta: "right" })}
-            {...(wide && { visibleFrom: "sm" })}
-          >
-            {name}
-          </Table.Th>
-        ))}
-        <Table.Th visibleFrom="sm">Requested</Table.Th>
-        <Table.Th>State</Table.Th>
-        <Table.Th>
-          <VisuallyHidden>Actions</VisuallyHidden>
-        </Table.Th>
-      </Table.Tr>
-    </Table.Thead>
-  );
+interface JobRowProps<Job> extends Pick<JobListProps<Job>, "kind" | "columns"> {
+  job: Job;
+  actions: ReactNode;
 }
 
-interface JobRowProps {
-  job: Pick<Evaluation, "reason" | "traceback">;
-  columns: readonly JobColumn[];
-  children: ReactNode;
-}
-
-/** Table row of an evaluation or a calibration, with a second row for its reason or traceback. */
-export function JobRow({ job, columns, children }: JobRowProps) {
+/** Table row of a job, with a second row for its reason or traceback. */
+function JobRow<Job extends ListedJob>({ job, kind, columns, actions }: JobRowProps<Job>) {
   const hasReason = job.reason !== null || job.traceback !== null;
   return (
     <>
       <Table.Tr className={classes.row} data-has-reason={hasReason || undefined}>
-        {children}
+        {columns.map((column) => (
+          <Table.Td key={column.name} {...placeOf(column)}>
+            {column.cell(job)}
+          </Table.Td>
+        ))}
+        <Table.Td visibleFrom="sm">
+          <TimeAgo time={job.created_at} />
+          <Text size="xs" c="dimmed">
+            {describeOrigin(job)}
+          </Text>
+        </Table.Td>
+        <Table.Td>
+          <JobState job={job} kind={kind} />
+        </Table.Td>
+        <Table.Td>{actions}</Table.Td>
       </Table.Tr>
       {hasReason && (
         <Table.Tr className={classes.row}>
@@ -151,17 +163,5 @@ export function SupersededBadge() {
     <Badge size="sm" tt="none" variant="default" style={{ flex: "none" }} title={SUPERSEDED_REASON}>
       superseded
     </Badge>
-  );
-}
-
-/** Table cell with the time and origin of a request. */
-export function RequestedCell({ job }: { job: Pick<Evaluation, "origin" | "created_at"> }) {
-  return (
-    <Table.Td visibleFrom="sm">
-      <TimeAgo time={job.created_at} />
-      <Text size="xs" c="dimmed">
-        {describeOrigin(job)}
-      </Text>
-    </Table.Td>
   );
 }

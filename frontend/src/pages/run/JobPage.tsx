@@ -1,55 +1,100 @@
-import { ActionIcon, Anchor, Button, Group, Menu, Stack, Text } from "@mantine/core";
+import { ActionIcon, Anchor, Group, Menu, Stack, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconDots, IconFileDownload, IconTrash } from "@tabler/icons-react";
-import type { UseMutationResult, UseQueryResult } from "@tanstack/react-query";
+import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link, useNavigate } from "react-router";
 import { address } from "@/api/client";
-import { isUnfinished } from "@/api/jobs";
+import { isNotFound } from "@/api/problem";
 import type { Evaluation, Run } from "@/api/types";
-import { ConfirmModal } from "@/ui/ConfirmModal";
 import { EmptyState } from "@/ui/EmptyState";
-import { duration } from "@/ui/format";
-import { ForEditors, useMayEdit } from "@/ui/mayEdit";
+import { capitalize, duration } from "@/ui/format";
+import { CancelJob, DeleteJobModal, type JobMutation } from "@/ui/JobControls";
+import { JobState } from "@/ui/JobState";
+import { ForEditors } from "@/ui/mayEdit";
 import { MenuAction } from "@/ui/MenuAction";
+import { NoPlayer } from "@/ui/NoPlayer";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
+import { Reason } from "@/ui/Reason";
 import { useIsMounted } from "@/ui/useIsMounted";
-import { describeOrigin } from "./jobWords";
+
+/** Why a result is superseded. */
+export const SUPERSEDED_REASON =
+  "The run was resumed from an earlier checkpoint and trained these steps again.";
+
+export const describeOrigin = ({ origin }: Pick<Evaluation, "origin">) =>
+  origin === "schedule" ? "by schedule" : "manually";
+
+/** Kind of job that a tab of a run lists. */
+export type TabJobKind = "evaluation" | "calibration";
+type ShownJob = Pick<
+  Evaluation,
+  "id" | "run_id" | "state" | "done" | "total" | "reason" | "traceback" | "superseded"
+>;
 
 interface JobPageProps<Job> {
   run: Run;
-  noun: string;
+  kind: TabJobKind;
   /** Tab of the run that lists the jobs. */
   tab: string;
+  /** Id of the job in the URL. */
+  idText: string;
   query: UseQueryResult<Job>;
-  /** Title if the run has no such job, else null. */
-  missing: string | null;
-  /** Return the page of the loaded job. `leave` opens the list if this page is still open. */
-  children: (job: Job, leave: () => void) => ReactNode;
+  title: (job: Job) => string;
+  /** Return the actions. `leave` opens the list if this page is still open. */
+  actions: (job: Job, leave: () => void) => ReactNode;
+  /** Return the results and the settings. */
+  children: (job: Job) => ReactNode;
 }
 
 /** Page of one evaluation or calibration, with a link to the list. */
-export function JobPage<Job>({ run, noun, tab, query, missing, children }: JobPageProps<Job>) {
+export function JobPage<Job extends ShownJob>(props: JobPageProps<Job>) {
+  const { run, kind, tab, idText, query, title, actions, children } = props;
   const navigate = useNavigate();
   const stillHere = useIsMounted();
   const listUrl = `/runs/${run.id}/${tab}`;
   const leave = () => {
     if (stillHere()) void navigate(listUrl);
   };
+  const job = query.data;
   return (
     <Stack gap="md">
       <Anchor component={Link} to={listUrl} size="sm" w="fit-content">
-        All {noun}s of run {run.id}
+        All {kind}s of run {run.id}
       </Anchor>
-      {missing !== null ? (
-        <EmptyState title={missing}>It may have been removed.</EmptyState>
-      ) : query.data !== undefined ? (
-        children(query.data, leave)
-      ) : query.isError ? (
-        <QueryError error={query.error} retry={() => void query.refetch()} />
+      {parseJobId(idText) === null || isNotFound(query.error) ? (
+        <EmptyState title={`There is no ${kind} ${idText}`}>It may have been removed.</EmptyState>
+      ) : !job ? (
+        query.isError ? (
+          <QueryError error={query.error} retry={() => void query.refetch()} />
+        ) : (
+          <Text c="dimmed">Loading {kind}…</Text>
+        )
+      ) : job.run_id !== run.id ? (
+        <EmptyState title={`${capitalize(kind)} ${job.id} belongs to another run`}>
+          <Anchor component={Link} to={`/runs/${job.run_id}/${tab}/${job.id}`}>
+            Open it in run {job.run_id}
+          </Anchor>
+        </EmptyState>
       ) : (
-        <Text c="dimmed">Loading {noun}…</Text>
+        <>
+          <Group justify="space-between" wrap="nowrap" align="flex-start">
+            <Group gap={12}>
+              <Title order={2}>{title(job)}</Title>
+              <JobState job={job} kind={kind} />
+            </Group>
+            {actions(job, leave)}
+          </Group>
+          {job.superseded && (
+            <Text size="sm">
+              This {kind} is superseded. {SUPERSEDED_REASON}
+            </Text>
+          )}
+          <Reason of={job} />
+          {job.state === "queued" && <NoPlayer />}
+          {children(job)}
+        </>
       )}
     </Stack>
   );
@@ -61,15 +106,13 @@ export function parseJobId(text: string): number | null {
   return Number.isSafeInteger(id) && id > 0 ? id : null;
 }
 
-type ByID = UseMutationResult<unknown, Error, number>;
-
 interface JobActionsProps {
   job: Pick<Evaluation, "id" | "state">;
-  noun: string;
-  /** Name with the noun: "evaluation by no-op-5min at 1.2 M steps". */
+  kind: TabJobKind;
+  /** Name with the kind: "evaluation by no-op-5min at 1.2 M steps". */
   name: string;
-  cancel: ByID;
-  remove: ByID;
+  cancel: JobMutation;
+  remove: JobMutation;
   /** API path and label of the results as CSV. */
   results: { path: string; label: string };
   /** Effect of removing the job. */
@@ -77,22 +120,11 @@ interface JobActionsProps {
 }
 
 /** Actions for an evaluation or a calibration: cancel, export and remove. */
-export function JobActions({ job, noun, name, cancel, remove, results, children }: JobActionsProps) {
+export function JobActions({ job, kind, name, cancel, remove, results, children }: JobActionsProps) {
   const [isConfirmOpen, confirmDialog] = useDisclosure(false);
-  const mayEdit = useMayEdit();
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">
-      {isUnfinished(job) && mayEdit && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={`Cancel the ${name}`}
-          loading={cancel.isPending}
-          onClick={() => cancel.mutate(job.id)}
-        >
-          Cancel
-        </Button>
-      )}
+      <CancelJob job={job} mutation={cancel} aria-label={`Cancel the ${name}`} />
       <Menu keepMounted={false} width={232}>
         <Menu.Target>
           <ActionIcon aria-label={`Actions for the ${name}`}>
@@ -112,22 +144,20 @@ export function JobActions({ job, noun, name, cancel, remove, results, children 
               leftSection={<IconTrash size={16} />}
               onClick={confirmDialog.open}
             >
-              Remove {noun}…
+              Remove {kind}…
             </Menu.Item>
           </ForEditors>
         </Menu.Dropdown>
       </Menu>
-      <ConfirmModal
-        opened={isConfirmOpen}
-        title={`Remove this ${noun}?`}
-        action={`Remove ${noun}`}
-        danger
-        busy={remove.isPending}
-        onConfirm={() => remove.mutate(job.id, { onSettled: confirmDialog.close })}
+      <DeleteJobModal
+        job={isConfirmOpen ? job.id : null}
+        noun={kind}
+        verb="Remove"
+        mutation={remove}
         onClose={confirmDialog.close}
       >
-        <Text size="sm">{children}</Text>
-      </ConfirmModal>
+        {children}
+      </DeleteJobModal>
     </Group>
   );
 }

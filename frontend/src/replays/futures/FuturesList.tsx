@@ -1,15 +1,16 @@
 import { ActionIcon, Text, Title } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import { useState } from "react";
-import { useDeleteFutures } from "@/api/futures";
+import { futuresKeys } from "@/api/futures";
+import { useDeleteJob } from "@/api/jobs";
 import type { FuturesSummary } from "@/api/types";
-import { ConfirmModal } from "@/ui/ConfirmModal";
 import { capitalize, score } from "@/ui/format";
+import { DeleteJobModal } from "@/ui/JobControls";
+import { jobStateName } from "@/ui/JobState";
 import { ForEditors } from "@/ui/mayEdit";
-import { notifyDone } from "@/ui/notify";
 import type { PlayableReplay } from "../places";
-import classes from "./futures.module.css";
 import { describeAgent, describeOptions, isByAnother, nameDecision } from "./words";
+import classes from "./futures.module.css";
 
 interface FuturesListProps {
   replay: PlayableReplay;
@@ -18,21 +19,10 @@ interface FuturesListProps {
   onChoose: (futures: FuturesSummary) => void;
 }
 
-const STATES: Record<FuturesSummary["state"], string> = {
-  queued: "waiting",
-  running: "simulating",
-  done: "done",
-  failed: "failed",
-  cancelled: "cancelled",
-};
-
 /** The simulations of a replay, newest first. */
 export function FuturesList({ replay, list, chosen, onChoose }: FuturesListProps) {
-  const remove = useDeleteFutures(replay);
+  const remove = useDeleteJob("futures", [futuresKeys.list(replay)]);
   const [deleting, setDeleting] = useState<number | null>(null);
-  const close = () => setDeleting(null);
-  const confirm = (id: number) =>
-    remove.mutate(id, { onSuccess: () => notifyDone("Simulation deleted."), onSettled: close });
   return (
     <section aria-label="Simulations of this replay">
       <Title order={3} size="sm" mb={4}>
@@ -48,7 +38,9 @@ export function FuturesList({ replay, list, chosen, onChoose }: FuturesListProps
               onClick={() => onChoose(futures)}
             >
               {capitalize(nameDecision(futures.decision))}:{" "}
-              {futures.state === "done" ? `mean ${score(futures.mean)}` : STATES[futures.state]}
+              {futures.state === "done"
+                ? `mean ${score(futures.mean)}`
+                : jobStateName(futures.state, "futures").toLowerCase()}
               <Text component="span" size="xs" c="dimmed" display="block">
                 {describeOptions(futures)}
                 {isByAnother(futures, replay) && `, ${describeAgent(futures)}`}
@@ -68,17 +60,15 @@ export function FuturesList({ replay, list, chosen, onChoose }: FuturesListProps
           </li>
         ))}
       </ul>
-      <ConfirmModal
-        opened={deleting !== null}
-        title="Delete simulation?"
-        action="Delete simulation"
-        danger
-        busy={remove.isPending}
-        onConfirm={() => deleting !== null && confirm(deleting)}
-        onClose={close}
+      <DeleteJobModal
+        job={deleting}
+        noun="simulation"
+        mutation={remove}
+        done="Simulation deleted."
+        onClose={() => setDeleting(null)}
       >
-        <Text size="sm">This permanently deletes its futures. You can simulate them again.</Text>
-      </ConfirmModal>
+        This permanently deletes its futures. You can simulate them again.
+      </DeleteJobModal>
     </section>
   );
 }

@@ -1,21 +1,20 @@
 import { Group, NativeSelect, Progress, Stack, Text } from "@mantine/core";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { futuresResultQuery, useDeleteFutures } from "@/api/futures";
-import { isUnfinished } from "@/api/jobs";
+import { futuresKeys, futuresResultQuery } from "@/api/futures";
+import { isUnfinished, useDeleteJob } from "@/api/jobs";
 import type { Figure, Futures, FuturesDocument, FuturesSummary } from "@/api/types";
 import type { Zoom } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
+import { Fact, Readout } from "@/stage/Readout";
+import { exact, plural, score } from "@/ui/format";
+import { CancelJob, WaitReason } from "@/ui/JobControls";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { QueryError } from "@/ui/QueryError";
-import { exact, plural, score } from "@/ui/format";
 import { Reason } from "@/ui/Reason";
-import { Fact, Readout } from "@/stage/Readout";
 import type { PlayableReplay } from "../places";
-import { UnfinishedJob } from "../UnfinishedJob";
 import { ActionTable } from "./ActionTable";
 import { describeReturns, drawReturns, drawScores, drawSurvival } from "./figures";
-import classes from "./futures.module.css";
 import { FutureVideos, type Original } from "./FutureVideos";
 import {
   conclude,
@@ -27,6 +26,7 @@ import {
   nameForComparison,
   summarize,
 } from "./words";
+import classes from "./futures.module.css";
 
 interface FuturesResultProps {
   replay: PlayableReplay;
@@ -67,20 +67,16 @@ function Loaded(props: FuturesResultProps) {
 }
 
 function UnderWay({ replay, futures }: Pick<FuturesResultProps, "replay" | "futures">) {
-  const { id, decision, state, done, total } = futures;
+  const { decision, state, done, total } = futures;
   const percent = Math.round((100 * done) / Math.max(1, total));
-  const cancel = useDeleteFutures(replay);
+  const cancel = useDeleteJob("futures", [futuresKeys.list(replay)]);
   return (
     <Stack gap="xs">
       <Group gap="xs" wrap="nowrap" justify="space-between">
-        <UnfinishedJob
-          job={futures}
-          size="sm"
-          progress={`Simulating from ${nameDecision(decision)}, ${percent} % done`}
-          cancelLabel="Cancel simulation"
-          isCancelling={cancel.isPending}
-          onCancel={() => cancel.mutate(id)}
-        />
+        <WaitReason job={futures}>
+          Simulating from {nameDecision(decision)}, {percent} % done
+        </WaitReason>
+        <CancelJob job={futures} mutation={cancel} aria-label="Cancel simulation" />
       </Group>
       <Progress value={percent} animated={state === "running"} aria-label="Progress of the simulation" />
       {state === "queued" && <NoPlayer />}

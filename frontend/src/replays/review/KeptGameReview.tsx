@@ -2,17 +2,17 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { comparisonQuery } from "@/api/comparisons";
-import { isUnfinished } from "@/api/jobs";
-import { keptGameReviewsQuery, useDeleteReview, useReviewKeptGame } from "@/api/reviews";
+import { isUnfinished, useCancelJob, useDeleteJob } from "@/api/jobs";
+import { keptGameReviewsQuery, reviewKeys, useReviewKeptGame } from "@/api/reviews";
 import type { KeptGame, Review, ReviewDocument } from "@/api/types";
 import { RunsField } from "@/charts/fields/RunsField";
 import { capitalize, duration, exact, plural } from "@/ui/format";
+import { DeleteJob, JobStatus } from "@/ui/JobControls";
 import { useMayEdit } from "@/ui/mayEdit";
 import { QueryError } from "@/ui/QueryError";
 import { nameDecision } from "../futures/words";
-import classes from "./review.module.css";
-import { ReviewStatus } from "./ReviewStatus";
 import { describeMistake, mistakesOf, reviewedOf, summarize } from "./words";
+import classes from "./review.module.css";
 
 /** Decisions that a first review looks at, and that each continuation adds. */
 const DECISIONS = 60;
@@ -30,6 +30,7 @@ interface KeptGameReviewProps {
 export function KeptGameReview({ kept, show }: KeptGameReviewProps) {
   const query = useQuery(keptGameReviewsQuery(kept.id));
   const request = useReviewKeptGame(kept.id);
+  const stop = useCancelJob("review", [reviewKeys.list({ kept: kept.id })]);
   const mayEdit = useMayEdit();
   const review = query.data?.[0];
   return (
@@ -39,7 +40,7 @@ export function KeptGameReview({ kept, show }: KeptGameReviewProps) {
       {query.data && !review && !mayEdit && <Text size="sm">Nobody has reviewed this game.</Text>}
       {review && (
         <>
-          <ReviewStatus review={review} game={{ kept: kept.id }} />
+          <JobStatus job={review} kind="review" stop={stop} />
           <Text size="sm" c="dimmed">
             By the agent of run {review.run_id} at {exact(review.step, "steps")}
           </Text>
@@ -129,7 +130,7 @@ function Found({ kept, document, show }: FoundProps) {
 }
 
 function Continue({ review, kept, request }: RequestProps & { review: Review }) {
-  const remove = useDeleteReview({ kept: kept.id });
+  const remove = useDeleteJob("review", [reviewKeys.list({ kept: kept.id })]);
   const reviewed = reviewedOf(review).length;
   const left = (review.document?.decisions ?? 0) - reviewed;
   return (
@@ -144,15 +145,9 @@ function Continue({ review, kept, request }: RequestProps & { review: Review }) 
           Review {plural(Math.min(DECISIONS, left), "more decision")}
         </Button>
       )}
-      <Button
-        size="xs"
-        variant="subtle"
-        color="gray"
-        loading={remove.isPending}
-        onClick={() => remove.mutate(review.id)}
-      >
+      <DeleteJob job={review} mutation={remove}>
         Delete review
-      </Button>
+      </DeleteJob>
     </Group>
   );
 }

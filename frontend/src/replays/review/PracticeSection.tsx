@@ -3,21 +3,16 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
-import { isUnfinished } from "@/api/jobs";
-import {
-  practicePreviewQuery,
-  practicesQuery,
-  useDeletePractice,
-  useStartPractice,
-  useStopPractice,
-} from "@/api/practices";
+import { useCancelJob, useDeleteJob } from "@/api/jobs";
+import { practiceKeys, practicePreviewQuery, practicesQuery, useStartPractice } from "@/api/practices";
+import { runKeys } from "@/api/runs";
 import type { Practice, PracticeOptions, PracticePreview, Review } from "@/api/types";
-import { JobState } from "@/ui/JobState";
-import { useMayEdit } from "@/ui/mayEdit";
-import { QueryError } from "@/ui/QueryError";
 import { bytes, duration, exact, plural, score, short } from "@/ui/format";
-import classes from "./practice.module.css";
+import { DeleteJob, JobStatus } from "@/ui/JobControls";
+import { ForEditors, useMayEdit } from "@/ui/mayEdit";
+import { QueryError } from "@/ui/QueryError";
 import { MeasuredSoFar, PracticeVerdict } from "./PracticeVerdict";
+import classes from "./practice.module.css";
 
 const USUAL_SHARE = 50;
 
@@ -131,42 +126,24 @@ function StartForm({ review }: { review: Review }) {
 }
 
 function Shown({ review, practice }: { review: Review; practice: Practice }) {
-  const mayEdit = useMayEdit();
-  const stop = useStopPractice(review);
   const start = useStartPractice(review);
-  const remove = useDeletePractice(review);
-  const { share, before, steps, pairs, evaluations, document, reason } = practice;
+  const stop = useCancelJob("practice", [practiceKeys.list(review), runKeys.lists]);
+  const remove = useDeleteJob("practice", [practiceKeys.list(review)]);
+  const { share, before, steps, pairs, evaluations, document } = practice;
   return (
     <>
-      {practice.state !== "done" && (
-        <Group gap="xs">
-          <JobState job={practice} kind={practice.stage} />
-          {!mayEdit ? null : isUnfinished(practice) ? (
-            <Button
-              size="compact-sm"
-              variant="default"
-              loading={stop.isPending}
-              onClick={() => stop.mutate(practice)}
-            >
-              Stop
-            </Button>
-          ) : (
-            <Button
-              size="compact-sm"
-              variant="default"
-              loading={start.isPending}
-              onClick={() => start.mutate({ share, before, steps, pairs, evaluations })}
-            >
-              Continue
-            </Button>
-          )}
-          {reason && (
-            <Text size="sm" c="dimmed">
-              {reason}
-            </Text>
-          )}
-        </Group>
-      )}
+      <JobStatus job={practice} kind={practice.stage} stop={stop}>
+        <ForEditors>
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={start.isPending}
+            onClick={() => start.mutate({ share, before, steps, pairs, evaluations })}
+          >
+            Continue
+          </Button>
+        </ForEditors>
+      </JobStatus>
       {document ? (
         <PracticeVerdict document={document} />
       ) : (
@@ -178,19 +155,11 @@ function Shown({ review, practice }: { review: Review; practice: Practice }) {
         </>
       )}
       <Runs practice={practice} />
-      {!isUnfinished(practice) && mayEdit && (
-        <Group>
-          <Button
-            size="xs"
-            variant="subtle"
-            color="gray"
-            loading={remove.isPending}
-            onClick={() => remove.mutate(practice)}
-          >
-            Delete practice
-          </Button>
-        </Group>
-      )}
+      <Group>
+        <DeleteJob job={practice} mutation={remove}>
+          Delete practice
+        </DeleteJob>
+      </Group>
     </>
   );
 }

@@ -3,13 +3,14 @@ import { IconChecklist } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useEnvironmentFamily } from "@/api/configuration";
-import { isUnfinished } from "@/api/jobs";
-import { reviewsQuery, useDeleteReview, useRequestReview } from "@/api/reviews";
+import { isUnfinished, useCancelJob, useDeleteJob } from "@/api/jobs";
+import { reviewKeys, reviewsQuery, useRequestReview } from "@/api/reviews";
 import type { Review, ReviewDocument, ReviewedDecision } from "@/api/types";
 import { BlockableButton } from "@/ui/BlockableButton";
+import { capitalize, plural } from "@/ui/format";
+import { DeleteJob, JobStatus } from "@/ui/JobControls";
 import { QueryError } from "@/ui/QueryError";
 import { useCatchFocus } from "@/ui/useCatchFocus";
-import { capitalize, plural } from "@/ui/format";
 import type { Playhead } from "../clock";
 import { nameDecision } from "../futures/words";
 import type { PlayableReplay } from "../places";
@@ -17,11 +18,10 @@ import type { Thoughts } from "../track";
 import type { Steps } from "../useSteps";
 import { MistakeMoment } from "./MistakeMoment";
 import { PracticeSection } from "./PracticeSection";
-import classes from "./review.module.css";
 import { placeIn, ReviewRibbon, RibbonCursor } from "./ReviewRibbon";
-import { ReviewStatus } from "./ReviewStatus";
 import { Summary } from "./Summary";
 import { describeMistake, mistakesOf, REASONS, reviewedOf, summarize } from "./words";
+import classes from "./review.module.css";
 
 /** Decisions that a first review looks at, and that each continuation adds. */
 const DECISIONS = 60;
@@ -35,12 +35,14 @@ interface ReviewPanelProps {
   onClose: () => void;
 }
 
-/** Panel that reviews a replay: at which decisions the agent lost, and how sure that is. */
+/** Panel that reviews a replay: the agent's mistakes, and how sure they are. */
 export function ReviewPanel({ replay, thoughts, head, steps, onClose }: ReviewPanelProps) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => panel.current?.focus(), []);
   const query = useQuery(reviewsQuery(replay));
   const request = useRequestReview(replay);
+  const stop = useCancelJob("review", [reviewKeys.list(replay)]);
+  const remove = useDeleteJob("review", [reviewKeys.list(replay)]);
   const review = query.data?.[0];
   const reviewed = review ? reviewedOf(review) : [];
   const decisions = thoughts.picture.length;
@@ -58,10 +60,9 @@ export function ReviewPanel({ replay, thoughts, head, steps, onClose }: ReviewPa
       {query.data && !review && (
         <>
           <Text size="sm" c="dimmed" maw={640}>
-            A worker looks for mistakes: decisions after which another action would have had a better outcome,
-            if the agent had then continued as it does. It simulates futures of the {DECISIONS} most
-            suspicious decisions, which takes some minutes. Few of the mistakes that it shows are false: 5 %
-            at most on average.
+            A worker looks for mistakes: decisions where another action would have led to a better outcome. It
+            simulates futures of the {DECISIONS} most suspicious decisions, which takes some minutes. On
+            average, at most 5 % of the mistakes that it shows are false.
           </Text>
           {replay.actions.edit ? (
             <Text size="sm">{replay.actions.edit}</Text>
@@ -76,7 +77,7 @@ export function ReviewPanel({ replay, thoughts, head, steps, onClose }: ReviewPa
       )}
       {review && (
         <>
-          <ReviewStatus review={review} game={replay} />
+          <JobStatus job={review} kind="review" stop={stop} />
           {review.document && (
             <Found
               replay={replay}
@@ -100,7 +101,9 @@ export function ReviewPanel({ replay, thoughts, head, steps, onClose }: ReviewPa
                   Review {plural(Math.min(DECISIONS, decisions - reviewed.length), "more decision")}
                 </Button>
               )}
-              <DeleteButton replay={replay} review={review} />
+              <DeleteJob job={review} mutation={remove}>
+                Delete review
+              </DeleteJob>
             </Group>
           )}
           <Text size="xs" c="dimmed" maw={640}>
@@ -164,21 +167,6 @@ function Found({ replay, thoughts, head, review, document, onDecision }: FoundPr
   );
 }
 
-function DeleteButton({ replay, review }: { replay: PlayableReplay; review: Review }) {
-  const remove = useDeleteReview(replay);
-  return (
-    <Button
-      size="xs"
-      variant="subtle"
-      color="gray"
-      loading={remove.isPending}
-      onClick={() => remove.mutate(review.id)}
-    >
-      Delete review
-    </Button>
-  );
-}
-
 interface MistakesProps {
   mistakes: readonly ReviewedDecision[];
   chosen: number | null;
@@ -225,7 +213,7 @@ export function ReviewButton({ opened, blocked, onToggle }: ReviewButtonProps) {
     <BlockableButton
       ref={button}
       blocked={blocked}
-      tooltip="Find the decisions at which the agent lost"
+      tooltip="Find the agent's mistakes"
       size="compact-sm"
       variant={opened ? "light" : "default"}
       leftSection={<IconChecklist size={14} aria-hidden />}

@@ -3,16 +3,16 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
 import { useRequestCalibration } from "@/api/calibrations";
 import { checkpointsQuery } from "@/api/checkpoints";
-import type { Checkpoint, Run } from "@/api/types";
+import type { CalibrationRequest, Checkpoint, Run } from "@/api/types";
+import { isWholeBetween } from "@/config-form/numbers";
 import { useRequestForm } from "@/config-form/useRequestForm";
-import { short } from "@/ui/format";
+import { exact, short } from "@/ui/format";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { notifyDone } from "@/ui/notify";
-import { checkpointChoices } from "../evaluations/request";
+import { checkpointChoices, parseCheckpoint } from "../evaluations/request";
 import { JobForm, JobModal } from "../JobModal";
-import jobClasses from "../jobs.module.css";
-import { createDraft, type Draft, FIELDS, findProblems, toRequest } from "./request";
 import { calibrationName } from "./words";
+import jobClasses from "../jobs.module.css";
 
 interface CalibrateModalProps {
   run: Run;
@@ -112,4 +112,63 @@ function CalibrateForm({ run, checkpoints, chosen, onClose }: CalibrateFormProps
       />
     </JobForm>
   );
+}
+
+interface Draft {
+  /** "newest", "best", or the id of a checkpoint. */
+  checkpoint: string;
+  episodes: string;
+  /** Empty for about 40 decisions in total. */
+  every: string;
+  futures: string;
+  horizon: string;
+  seed: string;
+  measure_regret: boolean;
+}
+
+const FIELDS = ["checkpoint", "episodes", "every", "futures", "horizon", "seed", "measure_regret"] as const;
+type Problems = Partial<Record<(typeof FIELDS)[number], string>>;
+
+const LIMITS = {
+  episodes: [1, 100],
+  every: [1, 1_000_000],
+  futures: [8, 256],
+  horizon: [1, 10_000],
+  seed: [0, 2 ** 53],
+} as const;
+
+const createDraft = (chosen: Checkpoint | undefined): Draft => ({
+  checkpoint: chosen ? String(chosen.id) : "newest",
+  episodes: "5",
+  every: "",
+  futures: "16",
+  horizon: "200",
+  seed: "1",
+  measure_regret: true,
+});
+
+/** Return what the server would refuse, by field. */
+function findProblems(draft: Draft): Problems {
+  const problems: Problems = {};
+  for (const [field, [low, high]] of Object.entries(LIMITS) as [
+    keyof typeof LIMITS,
+    readonly [number, number],
+  ][]) {
+    const isDefault = field === "every" && draft.every.trim() === "";
+    if (!isDefault && !isWholeBetween(draft[field], low, high))
+      problems[field] = `Enter a whole number from ${exact(low)} to ${exact(high)}.`;
+  }
+  return problems;
+}
+
+function toRequest({ checkpoint, every, measure_regret, ...numbers }: Draft): CalibrationRequest {
+  return {
+    checkpoint: parseCheckpoint(checkpoint),
+    every: every.trim() === "" ? null : Number(every),
+    episodes: Number(numbers.episodes),
+    futures: Number(numbers.futures),
+    horizon: Number(numbers.horizon),
+    seed: Number(numbers.seed),
+    measure_regret,
+  };
 }

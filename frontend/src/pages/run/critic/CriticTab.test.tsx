@@ -181,12 +181,15 @@ describe("the page of a calibration", () => {
     expect(router.state.location.pathname).toBe("/runs/1/critic");
   });
 
-  it.each([
-    ["400", {}],
-    ["x", {}],
-    ["5", { "GET /calibrations/5": withDocument(aCalibration(5, { run_id: 2 })) }],
-  ])("is not found at %s", async (item, answers) => {
-    open(item, answers);
-    expect(await screen.findByText(`There is no calibration ${item} of this run`)).toBeTruthy();
+  it.each(["400", "x"])("is not found at %s", async (item) => {
+    open(item, {});
+    expect(await screen.findByText(`There is no calibration ${item}`)).toBeTruthy();
+  });
+
+  it("leads to its run", async () => {
+    openOne(withDocument(aCalibration(5, { run_id: 2 })));
+    expect(await screen.findByText("Calibration 5 belongs to another run")).toBeTruthy();
+    const link = screen.getByRole("link", { name: "Open it in run 2" });
+    expect(link.getAttribute("href")).toBe("/runs/2/critic/5");
   });
 });

@@ -8,7 +8,7 @@ import { aCheckpoint } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { refusal, serve } from "@/testing/server";
-import { RecordingsList } from "./RecordingsList";
+import { RecordingsList } from "./ReplaysPage";
 import { RecordModal } from "./RecordModal";
 import { DeleteRecording } from "@/replays/DeleteRecording";
 
@@ -85,7 +85,7 @@ describe("the requested recordings", () => {
       "DELETE /recordings/2": new Response(null, { status: 204 }),
     });
     renderPage(<RecordingsList run={aRun()} />);
-    expect(await screen.findByText("The recording at 3 k steps, seed 1, episode 0 is queued.")).toBeTruthy();
+    expect(await screen.findByText("The recording at 3 k steps, seed 1, episode 0: waiting")).toBeTruthy();
     expect(screen.getByText("A worker is about to take it.")).toBeTruthy();
     expect(screen.getByText("The game is missing.")).toBeTruthy();
     expect(screen.queryByText(/seed 3/)).toBeNull();

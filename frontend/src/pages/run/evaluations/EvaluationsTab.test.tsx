@@ -9,7 +9,7 @@ import { aRun } from "@/testing/runs";
 import { done, refusal, serve } from "@/testing/server";
 import { fakeStreams, stream } from "@/testing/stream";
 import { aWorker } from "@/testing/workers";
-import { EvaluationList } from "./EvaluationList";
+import { EvaluationList } from "./EvaluationsTab";
 
 /** A query without a version of its document is fetched again at most once a second. */
 const AFTER_REFETCH = { timeout: 5000 };
@@ -163,7 +163,7 @@ describe("the actions for an evaluation", () => {
     const { server, answers } = open([anEvaluation(1)], { "DELETE /evaluations/1": done() });
     await menu();
     await userEvent.click(await screen.findByText("Remove evaluation…"));
-    const dialog = within(await screen.findByRole("dialog", { name: "Remove this evaluation?" }));
+    const dialog = within(await screen.findByRole("dialog", { name: "Remove evaluation?" }));
     expect(
       dialog.getByText(
         /^Evaluation by no-op-5min at 250 k steps, 30 episodes, score 19.8 \(95 % 19.2 to 20.3\):/,
