@@ -20,7 +20,7 @@ from arcadia_workers.contract.environment_families import EnvironmentFamily
 from arcadia_workers.contract.games import ENVIRONMENTS
 from arcadia_workers.contract.plugins.loading import needed_plugins
 from arcadia_workers.contract.presets import PRESETS, refusal_of_other_method, unknown_preset
-from arcadia_workers.contract.presets.preset import stated_for
+from arcadia_workers.contract.presets.preset import Origin, stated_for
 from arcadia_workers.contract.worker_api import QueueName
 
 
@@ -273,6 +273,7 @@ class Preset(BaseModel):
     title: str
     shows: str
     source: str
+    origin: Origin = Field(description="Where its settings are from. `tuned` is by experiments with Arcadia.")
     method: str = Field(description="Name of the method for display.")
     config: dict[str, Any]
     differences: list[StatedDifference] = Field(description="Differences from the paper and its code.")
@@ -319,6 +320,7 @@ def list_presets() -> list[Preset]:
             title=preset.title,
             shows=preset.shows,
             source=preset.source,
+            origin=preset.origin,
             method=title_of(preset.config.algorithm),
             config=to_document(preset.config),
             differences=[

@@ -11,7 +11,6 @@ import { copyText } from "@/ui/useCopy";
 import { AddToReport } from "./AddToReport";
 import { type Cell, save, saveCsv } from "./csv";
 import { embedCode, linkTo } from "./embed";
-import { notebookLines } from "./notebook";
 import type { PlotlyLibrary } from "./plotly";
 
 /** The data of a chart as a table. */
@@ -130,4 +129,14 @@ async function pictureOf(
     },
     { format, width: 900, height: 500, scale: format === "png" ? 2 : 1 },
   );
+}
+
+/** Return Python code that draws a figure in a notebook. It sends the token from ARCADIA_TOKEN. */
+export function notebookLines(url: string): string {
+  return [
+    "import json, os, urllib.request, plotly.graph_objects as go",
+    `request = urllib.request.Request("${url}", headers={"Authorization": f"Bearer {os.environ.get('ARCADIA_TOKEN')}"})`,
+    "go.Figure(json.load(urllib.request.urlopen(request)))",
+    "",
+  ].join("\n");
 }

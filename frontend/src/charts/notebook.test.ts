@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { notebookLines } from "./notebook";
+import { notebookLines } from "./FigureMenu";
 
 it("equals the code that tests/backend/figures/test_notebook.py runs", () => {
   const tested = readFileSync("../tests/fixtures/notebook.txt", "utf8");

@@ -42,7 +42,7 @@ it("keeps typed text that fits when the method changes", () => {
   const next = {
     algorithm: "a3c",
     title: "A3C",
-    description: "",
+    summary: "",
     fields: [envs, env, rate],
     shapeFields: [],
   };

@@ -12,7 +12,9 @@ import {
 const paac: JsonSchema = {
   type: "object",
   title: "PAAC",
-  description: "Parallel advantage actor-critic.",
+  description: "PAAC (Clemente et al. 2017).",
+  summary: "Parallel advantage actor-critic",
+  paper: "Clemente et al. 2017",
   properties: {
     algorithm: { const: "paac", default: "paac", type: "string", group: "Run" },
     env: {
@@ -64,6 +66,14 @@ const field = (schema: JsonSchema, variant: number, name: string) =>
 describe("variantsOf", () => {
   it("reads a single object as the only algorithm", () => {
     expect(variantsOf(paac).map(({ algorithm, title }) => [algorithm, title])).toEqual([["paac", "PAAC"]]);
+  });
+
+  it("says what a method is, and its paper", () => {
+    const described = { ...a3c, description: "A method of a plug-in." };
+    expect(variantsOf({ oneOf: [paac, described] }).map(({ summary }) => summary)).toEqual([
+      "Parallel advantage actor-critic. Clemente et al. 2017",
+      "A method of a plug-in.",
+    ]);
   });
 
   it("reads all branches of a union and follows references", () => {

@@ -28,6 +28,8 @@ export interface JsonSchema {
   group?: string;
   changeable?: string;
   essential?: boolean;
+  summary?: string;
+  paper?: string;
   shape_fields?: string[];
 }
 
@@ -63,7 +65,8 @@ export interface FormField {
 export interface Variant {
   algorithm: string;
   title: string;
-  description: string;
+  /** What the method is, and its paper, in a few words. */
+  summary: string;
   fields: FormField[];
   /** Fields that must match the weights of a checkpoint. */
   shapeFields: readonly string[];
@@ -96,7 +99,7 @@ export function variantsOf(root: JsonSchema): Variant[] {
     return {
       algorithm: String(name),
       title: schema.title ?? String(name),
-      description: schema.description ?? "",
+      summary: [schema.summary || schema.description, schema.paper].filter(Boolean).join(". "),
       fields: Object.entries(properties).map(([key, property]) => fieldOf(key, property, root)),
       shapeFields: schema.shape_fields ?? [],
     };

@@ -1,12 +1,12 @@
 import { useEffect, useState } from "react";
 import type { ConfigValue, RunConfig } from "@/api/types";
-import { carryOver, type Draft, draftOf, type FieldErrors, isChanged, readDraft, written } from "./draft";
-import { forgetTyped, readTyped, writeTyped } from "./storedDraft";
-import { firstOf, readAllSeries, type Series } from "./series";
-import { type FormField, type Variant, variantFor } from "./schema";
-import { keyOf, type Reference, type StartingPoint } from "./reference";
-import { placeErrors } from "./serverErrors";
 import { afterPress } from "@/ui/afterPress";
+import { tabStorage } from "@/ui/pageStorage";
+import { carryOver, type Draft, draftOf, type FieldErrors, isChanged, readDraft, written } from "./draft";
+import { keyOf, type Reference, type StartingPoint } from "./reference";
+import { type FormField, type Variant, variantFor } from "./schema";
+import { firstOf, readAllSeries, type Series } from "./series";
+import { placeErrors } from "./serverErrors";
 
 export interface ConfigDraft {
   fields: FormField[];
@@ -218,3 +218,17 @@ export function focusFirst(fields: readonly { name: string }[], errors: FieldErr
     input?.focus();
   });
 }
+
+const storageKey = (name: string, key: string) => `arcadia-typed-${name}-${key}`;
+
+/** Return the fields typed in a named form for this starting point. */
+const readTyped = (name: string, key: string) => tabStorage.read<Draft>(storageKey(name, key));
+
+/** Store only the fields that differ from the initial draft. */
+function writeTyped(name: string, key: string, draft: Draft, initial: Draft): void {
+  const typed = Object.entries(draft).filter(([field, text]) => text !== initial[field]);
+  if (typed.length > 0) tabStorage.keep(storageKey(name, key), Object.fromEntries(typed));
+  else forgetTyped(name, key);
+}
+
+const forgetTyped = (name: string, key: string) => tabStorage.forget(storageKey(name, key));

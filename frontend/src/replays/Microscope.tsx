@@ -1,40 +1,41 @@
-import { Group, Stack } from "@mantine/core";
+import { Button, Code, Group, Menu, Stack, Text, Tooltip } from "@mantine/core";
+import { IconCheck, IconDownload, IconLink, IconPin, IconPinFilled } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { type CSSProperties, type ReactNode, useMemo, useState } from "react";
+import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useHref, useLocation } from "react-router";
+import { fileAddress } from "@/api/client";
 import { useEnvironmentFamily } from "@/api/configuration";
 import { futuresQuery } from "@/api/futures";
+import { useMayWrite } from "@/api/projects";
+import { usePinReplay } from "@/api/replays";
 import { reviewsQuery } from "@/api/reviews";
+import { AddToReport } from "@/charts/AddToReport";
+import { MayEdit } from "@/ui/mayEdit";
+import { useCopy } from "@/ui/useCopy";
+import { useShape } from "@/ui/useShape";
 import { ClipButton } from "./clips/ClipButton";
 import { pictureAt, type Playhead, USUAL_RATE } from "./clock";
 import { DeleteRecording } from "./DeleteRecording";
-import { CopyMoment } from "./CopyMoment";
-import { DownloadMenu } from "./DownloadMenu";
 import { PlayFromHere } from "./futures/PlayFromHere";
 import { WhatIf, WhatIfButton } from "./futures/WhatIf";
 import { momentOf, REVIEW, WHAT_IF, withMoment } from "./moment";
 import { Panels, ReplayFacts, type SeenPlace } from "./Panels";
 import { idsOf, type PlayableReplay } from "./places";
-import classes from "./replays.module.css";
-import type { SaliencyShown } from "./saliency";
-import { PinReplay } from "./PinReplay";
 import { EvaluationBar } from "./review/EvaluationBar";
 import { ReviewButton, ReviewPanel } from "./review/ReviewPanel";
 import { reviewedOf } from "./review/words";
+import type { SaliencyShown } from "./saliency";
 import { SaliencySwitch } from "./SaliencySwitch";
 import { SeenSwitch } from "./SeenSwitch";
 import { SaveStartPoints } from "./startPoints/SaveStartPoints";
 import { StepButtons } from "./StepButtons";
 import { BriefThought, ThoughtPanel, whyNot } from "./ThoughtPanel";
-import { Transport } from "./Transport";
 import { decisionAt, type Thoughts } from "./track";
-import { useMoment } from "./useMoment";
-import { usePlayback } from "./usePlayback";
-import { MayEdit } from "@/ui/mayEdit";
-import { useShape } from "@/ui/useShape";
-import { useReplayKeys } from "./useReplayKeys";
+import { Transport } from "./Transport";
+import { type Playback, usePlayback } from "./usePlayback";
 import { useSteps } from "./useSteps";
 import { useThoughts } from "./useThoughts";
+import classes from "./replays.module.css";
 
 interface MicroscopeProps {
   replays: readonly PlayableReplay[];
@@ -248,5 +249,159 @@ export function Microscope({ replays, env, search, hold, release, under }: Micro
         )}
       </div>
     </MayEdit>
+  );
+}
+
+/** Delay before the moment is written into the URL, so it is not written 60 times a second. */
+const SETTLED_MS = 300;
+
+interface MomentOptions {
+  /** Store the moment of a paused replay. */
+  hold: (seconds: number) => void;
+  /** Clear the moment, because playback continues. */
+  release: () => void;
+}
+
+/** Report the moment at which a replay is paused or sought, and when playback continues. */
+function useMoment({ ensemble, playing }: Playback, { hold, release }: MomentOptions): void {
+  const latest = useRef({ hold, release });
+  useEffect(() => {
+    latest.current = { hold, release };
+  });
+  const stood = useRef(!playing);
+  useEffect(() => {
+    const before = stood.current;
+    stood.current = !playing;
+    if (playing) {
+      if (before) latest.current.release();
+      return;
+    }
+    let waiting = 0;
+    function wait() {
+      clearTimeout(waiting);
+      waiting = window.setTimeout(() => latest.current.hold(ensemble.seconds), SETTLED_MS);
+    }
+    if (!before) wait();
+    const unwatch = ensemble.clock.watch(wait);
+    return () => {
+      clearTimeout(waiting);
+      unwatch();
+    };
+  }, [ensemble, playing]);
+}
+
+const WRITTEN_IN = "textarea, select, [contenteditable=true], input:not([type=radio], [type=checkbox])";
+const PRESSED_BY_SPACE = "a, button, input, [role=menuitem], [role=combobox]";
+
+/** Register the player's shortcuts for the whole page, except in text fields and dialogs. */
+function useReplayKeys(keys: Record<string, () => void>): void {
+  const latest = useRef(keys);
+  useEffect(() => {
+    latest.current = keys;
+  });
+  useEffect(() => {
+    function onKeyDown(event: KeyboardEvent) {
+      const act = latest.current[event.key];
+      if (!act || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (document.querySelector("[role=dialog][aria-modal=true]")) return;
+      const { target } = event;
+      if (target instanceof Element) {
+        if (target.closest(WRITTEN_IN) || (event.key === " " && target.closest(PRESSED_BY_SPACE))) return;
+      }
+      event.preventDefault();
+      act();
+    }
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, []);
+}
+
+interface CopyMomentProps {
+  /** Returns the URL of the moment. */
+  address: () => string;
+}
+
+function CopyMoment({ address }: CopyMomentProps) {
+  const { copied, copy } = useCopy();
+  return (
+    <Tooltip label="Opens these replays at this moment, paused">
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconLink size={14} aria-hidden />}
+        onClick={() => copy(address())}
+      >
+        {copied ? "Link copied" : "Copy link to this moment"}
+      </Button>
+    </Tooltip>
+  );
+}
+
+/** Button that pins or unpins a replay. Pruning never deletes a pinned one. */
+function PinReplay({ replay }: { replay: PlayableReplay }) {
+  const pin = usePinReplay(replay.run_id);
+  const { pinned } = replay;
+  if (replay.actions.edit !== null) return null;
+  return (
+    <Tooltip
+      label={
+        pinned
+          ? "Pruning never deletes this replay"
+          : "Keep this replay when its checkpoint is deleted or space runs out"
+      }
+    >
+      <Button
+        size="xs"
+        variant="default"
+        aria-pressed={pinned}
+        leftSection={pinned ? <IconPinFilled size={14} aria-hidden /> : <IconPin size={14} aria-hidden />}
+        loading={pin.isPending}
+        onClick={() => pin.mutate({ replay: replay.id, pinned: !pinned })}
+      >
+        {pinned ? "Pinned" : "Pin"}
+      </Button>
+    </Tooltip>
+  );
+}
+
+/** Menu of a replay: download its files, copy notebook code for its track, or add it to a report. */
+function DownloadMenu({ replay }: { replay: PlayableReplay }) {
+  const files: [string, number | null][] = [
+    ["Replay (.mp4)", replay.file_id],
+    ["Network input (.mp4)", replay.seen_file_id],
+    ["Track (.npz)", replay.track_file_id],
+  ];
+  const [adding, setAdding] = useState(false);
+  const mayWrite = useMayWrite();
+  return (
+    <>
+      <Menu>
+        <Menu.Target>
+          <Button size="xs" variant="default" leftSection={<IconDownload size={14} aria-hidden />}>
+            Download
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {files.map(([name, id]) =>
+            id === null ? null : (
+              <Menu.Item key={name} component="a" href={fileAddress(id)} download>
+                {name}
+              </Menu.Item>
+            ),
+          )}
+          {mayWrite && <Menu.Item onClick={() => setAdding(true)}>Add to report…</Menu.Item>}
+          {replay.track_file_id !== null && (
+            <Text size="xs" c="dimmed" px="sm" py={4} maw={300} component="div" role="presentation">
+              In a notebook: <Code>numpy.load("track.npz")["value"]</Code>
+            </Text>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <AddToReport
+        block={{ kind: "replay", replay: replay.id, caption: "" }}
+        opened={adding}
+        onClose={() => setAdding(false)}
+      />
+    </>
   );
 }

@@ -5,14 +5,13 @@ import { checkpointsQuery } from "@/api/checkpoints";
 import { useEnvironmentFamily } from "@/api/configuration";
 import { diagnosisQuery } from "@/api/diagnosis";
 import { replaysQuery } from "@/api/replays";
-import type { Run } from "@/api/types";
+import type { Checkpoint, Run } from "@/api/types";
 import { useShape } from "@/ui/useShape";
-import { type Milestone, milestones } from "./milestones";
 import { Panels, ReplayFacts } from "./Panels";
-import { idsOf, inTrainingOrder } from "./places";
-import classes from "./replays.module.css";
+import { idsOf, inTrainingOrder, type PlayableReplay, spread } from "./places";
 import { Transport } from "./Transport";
 import { usePlayback } from "./usePlayback";
+import classes from "./replays.module.css";
 
 /** The replays of a run that show how its agent learned. Empty while there are too few. */
 export function useMilestones(run: Run): Milestone[] {
@@ -58,4 +57,30 @@ export function Milestones({ run, shown }: { run: Run; shown: readonly Milestone
       <Transport replays={replays} playback={playback} />
     </section>
   );
+}
+
+interface Milestone {
+  title: string;
+  replay: PlayableReplay;
+}
+
+const TITLES = ["First", "Early", "Late"];
+
+/** Return four replays from the first to the one of the best checkpoint, or to the newest. Fewer show nothing. */
+export function milestones(
+  recorded: readonly PlayableReplay[],
+  checkpoints: readonly Checkpoint[],
+): Milestone[] {
+  // The first replay of each checkpoint. People may have recorded more, which can start differently.
+  const inOrder = recorded.filter(({ step }, place) => step !== recorded[place - 1]?.step);
+  const best = checkpoints.find((checkpoint) => checkpoint.best);
+  const ofBest = inOrder.findLastIndex((replay) => replay.step === best?.step);
+  const isBestLast = ofBest >= TITLES.length;
+  const end = isBestLast ? ofBest : inOrder.length - 1;
+  if (end < TITLES.length) return [];
+  const titles = [...TITLES, isBestLast ? "Best" : "Newest"];
+  return spread(titles.length, end + 1).flatMap((place, panel) => {
+    const [title, replay] = [titles[panel], inOrder[place]];
+    return title && replay ? [{ title, replay }] : [];
+  });
 }

@@ -2,13 +2,15 @@ import { Group, Text } from "@mantine/core";
 import { type CSSProperties, type ReactNode, useEffect, useRef, useState } from "react";
 import { fileAddress } from "@/api/client";
 import { duration, exact, plural, score, short } from "@/ui/format";
+import type { Shape } from "@/ui/useShape";
 import type { Playhead } from "./clock";
 import type { PlayableReplay } from "./places";
-import type { SaliencyShown } from "./saliency";
-import { SaliencyOverlay } from "./SaliencyOverlay";
-import classes from "./replays.module.css";
-import type { Shape } from "@/ui/useShape";
+import { painted, type Saliencies, type SaliencyShown } from "./saliency";
+import type { Thoughts } from "./track";
 import type { Playback } from "./usePlayback";
+import { useSaliencies } from "./useSaliency";
+import { useDecision, useThoughts } from "./useThoughts";
+import classes from "./replays.module.css";
 
 /** Position of the network's input: hidden, next to the picture or over it. */
 export type SeenPlace = "off" | "beside" | "over";
@@ -125,5 +127,47 @@ export function ReplayFacts({ replay }: { replay: PlayableReplay }) {
         {plural(replay.length, "step")}, {duration(replay.seconds)}
       </Text>
     </Group>
+  );
+}
+
+interface SaliencyOverlayProps {
+  replay: PlayableReplay;
+  head: Playhead;
+  shown: SaliencyShown;
+}
+
+/** Saliency over the picture, in sync with it. */
+function SaliencyOverlay({ replay, head, shown }: SaliencyOverlayProps) {
+  const thoughts = useThoughts(replay).data;
+  const found = useSaliencies(replay).data;
+  if (shown === "off" || !thoughts || !found) return null;
+  return <Painted thoughts={thoughts} found={found} head={head} shown={shown} />;
+}
+
+interface PaintedProps {
+  thoughts: Thoughts;
+  found: Saliencies;
+  head: Playhead;
+  shown: SaliencyShown;
+}
+
+function Painted({ thoughts, found, head, shown }: PaintedProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const decision = useDecision(thoughts, head);
+  const side = found.rows;
+  useEffect(() => {
+    const image = new ImageData(painted(found, decision, shown), side, side);
+    canvas.current?.getContext("2d")?.putImageData(image, 0, 0);
+  }, [found, decision, shown, side]);
+  return (
+    <canvas
+      ref={canvas}
+      className={classes.saliency}
+      width={side}
+      height={side}
+      role="img"
+      aria-label="Saliency over the picture"
+      data-decision={decision}
+    />
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aCheckpoint, aReplay } from "@/testing/files";
-import { milestones } from "./milestones";
+import { milestones } from "./Milestones";
 import { inTrainingOrder } from "./places";
 
 const replaysAt = (...steps: number[]) => inTrainingOrder(steps.map((step) => aReplay(step, step)));

@@ -1,7 +1,7 @@
+import { useSyncExternalStore } from "react";
 import { type RunAction, sendOnUnload, useRunAction } from "@/api/runs";
 import type { ListedRun } from "@/api/types";
-import { hideNotification, notifyDone, notifyUndoable } from "@/ui/notify";
-import { cancelStop, scheduleStop, useIsStopPending } from "./pendingStops";
+import { hideNotification, notifyDone, notifyUndoable, UNDO_MS } from "@/ui/notify";
 import { sendWithRetries, useUnsentActions } from "./retriedActions";
 import { store } from "./storedActions";
 import { ACTION_PARTICIPLES, ACTION_RESULTS } from "./words";
@@ -66,4 +66,46 @@ export function useRunControls(run: ListedRun) {
   }
 
   return { perform, isStopPending, undoStop, sending: unsent?.request.action ?? null };
+}
+
+/** Sends a stop request. While the page unloads, it cannot wait for the response. */
+type SendStop = (isUnloading: boolean) => void;
+
+const pending = new Map<number, { timer: number; send: SendStop }>();
+const listeners = new Set<() => void>();
+
+function takePending(id: number): SendStop | undefined {
+  const stop = pending.get(id);
+  if (!stop) return undefined;
+  clearTimeout(stop.timer);
+  pending.delete(id);
+  for (const notify of listeners) notify();
+  return stop.send;
+}
+
+/** Send a stop request after the time in which it can be undone. */
+function scheduleStop(id: number, send: SendStop): void {
+  takePending(id);
+  const timer = window.setTimeout(() => takePending(id)?.(false), UNDO_MS);
+  pending.set(id, { timer, send });
+  for (const notify of listeners) notify();
+}
+
+function cancelStop(id: number): void {
+  takePending(id);
+}
+
+// Closing the tab does not undo a stop.
+window.addEventListener("pagehide", () => {
+  for (const id of [...pending.keys()]) takePending(id)?.(true);
+});
+
+function subscribe(notify: () => void) {
+  listeners.add(notify);
+  return () => listeners.delete(notify);
+}
+
+/** Return true if a stop of this run waits to be sent. */
+function useIsStopPending(id: number): boolean {
+  return useSyncExternalStore(subscribe, () => pending.has(id));
 }

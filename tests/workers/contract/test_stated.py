@@ -42,7 +42,7 @@ UNREAD = {
     "rmsprop_decay": ("optimizer", "adagrad"),
     "rmsprop_epsilon": ("optimizer", "adagrad"),
 }
-TUNED_HERE = {name for name, preset in PRESETS.items() if preset.source.startswith("Tuned here")}
+TUNED_HERE = {name for name, preset in PRESETS.items() if preset.origin == "tuned"}
 # OpenAI Baselines' A2C, which has no paper.
 OF_PROGRAMS = {"a2c-robust"}
 IN_THE_TABLE = sorted(PRESETS.keys() - TUNED_HERE)

@@ -1,6 +1,6 @@
 """A GAE actor-critic as a method of Arcadia (Schulman et al. 2016, arXiv:1506.02438). The backend imports this."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from arcadia.plugins import (
     DECAYING,
@@ -24,6 +24,8 @@ class GaeConfig(LockstepFields, ActorCriticFields, AdamFields):
     """GAE actor-critic: generalized advantage estimation (Schulman et al. 2016)."""
 
     model_config = ConfigDict(title="GAE actor-critic")
+    summary: ClassVar[str] = "Generalized advantage estimation"
+    paper: ClassVar[str] = "Schulman et al. 2016"
 
     algorithm: Literal["gae"] = Field(
         default="gae", title="Algorithm", description="The method that learns.", json_schema_extra=RUN

@@ -1,20 +1,21 @@
-import { ActionIcon, Button, Group, Menu, Text } from "@mantine/core";
+import { ActionIcon, Autocomplete, Button, Group, Menu, Modal, Stack, Text } from "@mantine/core";
 import { IconCopy, IconDots, IconDownload, IconTag, IconTagOff, IconTrash } from "@tabler/icons-react";
-import { useState } from "react";
+import { type FormEvent, useState } from "react";
 import {
-  artifactZipAddress,
   type ArtifactVersion,
   type ArtifactVersionDetails,
+  artifactZipAddress,
   useDeleteArtifactVersion,
   useRemoveArtifactAlias,
+  useSetArtifactAlias,
 } from "@/api/artifacts";
 import { BlockableButton } from "@/ui/BlockableButton";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { bytes } from "@/ui/format";
+import { FormErrors } from "@/ui/FormErrors";
 import { MenuAction } from "@/ui/MenuAction";
 import { notifyDone } from "@/ui/notify";
 import { useCopy } from "@/ui/useCopy";
-import { AliasModal } from "./AliasModal";
 
 const MAX_LISTED = 5;
 
@@ -136,4 +137,59 @@ export function VersionActions({ version, details, aliases, onDeleted }: Version
 function listed(names: readonly string[]): string {
   const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
   return names.slice(0, MAX_LISTED).join(", ") + more;
+}
+
+interface AliasModalProps {
+  version: ArtifactVersion;
+  /** Aliases of all versions. */
+  aliases: readonly string[];
+  onClose: () => void;
+}
+
+/** Dialog that gives an alias to a version. */
+function AliasModal({ version, aliases, onClose }: AliasModalProps) {
+  const [typed, setTyped] = useState("");
+  const alias = typed.trim();
+  const set = useSetArtifactAlias(version);
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    set.mutate(alias, {
+      onSuccess() {
+        notifyDone(`${version.name}:${alias} is now v${version.version}.`);
+        onClose();
+      },
+    });
+  }
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Alias of v${version.version}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form onSubmit={submit} noValidate>
+        <Stack gap="md">
+          <Autocomplete
+            label="Alias"
+            description="A name such as best. If another version has it, it moves here."
+            data-autofocus
+            openOnFocus={false}
+            maxLength={100}
+            data={[...aliases]}
+            value={typed}
+            onChange={setTyped}
+          />
+          <FormErrors messages={set.error ? [set.error.message] : []} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={set.isPending} disabled={alias === ""}>
+              Set alias
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
 }

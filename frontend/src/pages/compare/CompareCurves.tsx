@@ -1,18 +1,20 @@
 import { Button, Group, MultiSelect, Stack, Switch } from "@mantine/core";
 import { IconAdjustments } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
-import type { GroupField } from "@/api/comparisons";
+import { comparedMarksQuery, type GroupField } from "@/api/comparisons";
 import type { ComparedRun } from "@/api/types";
-import chartClasses from "@/charts/charts.module.css";
 import { CurveControls } from "@/charts/CurveControls";
-import { axesOf } from "@/charts/curveView";
-import { GroupControls } from "@/charts/GroupControls";
+import { axesOf, type XAxis } from "@/charts/curveView";
 import { Figure } from "@/charts/Figure";
+import { GroupControls } from "@/charts/GroupControls";
+import { MarkStrip } from "@/charts/marks/MarkStrip";
 import { chartOf, metricSections, metricTitle } from "@/charts/metrics";
+import type { PlotArea } from "@/charts/plotly";
 import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
+import chartClasses from "@/charts/charts.module.css";
 import classes from "./compare.module.css";
-import { CompareMarks } from "./CompareMarks";
 
 interface CompareCurvesProps {
   runs: readonly number[];
@@ -104,4 +106,25 @@ export function CompareCurves({ runs, metrics, names, onMetrics, known, groups }
       </div>
     </Stack>
   );
+}
+
+interface CompareMarksProps {
+  runs: readonly number[];
+  known: readonly ComparedRun[];
+  axis: XAxis;
+  area: PlotArea;
+}
+
+/** Marks of forks, resumed attempts and changed settings, each with the name of its run. */
+export function CompareMarks({ runs, known, axis, area }: CompareMarksProps) {
+  const { data = [] } = useQuery(comparedMarksQuery(runs));
+  const marks = data.flatMap(({ run_id, marks }) => {
+    const name = known.find(({ id }) => id === run_id)?.label ?? `Run ${run_id}`;
+    return marks.map((mark) => ({
+      ...mark,
+      detail: [name, mark.detail].filter(Boolean).join(": "),
+      run_id: mark.run_id ?? run_id,
+    }));
+  });
+  return <MarkStrip label="Marks of the runs" marks={marks} axis={axis} area={area} />;
 }

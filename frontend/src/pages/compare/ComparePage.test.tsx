@@ -6,7 +6,7 @@ import { downloads } from "@/testing/downloads";
 import { aMark } from "@/testing/marks";
 import { renderPage } from "@/testing/render";
 import { type Asked, refusal, serve } from "@/testing/server";
-import { CompareMarks } from "./CompareMarks";
+import { CompareMarks } from "./CompareCurves";
 import ComparePage from "./ComparePage";
 
 const open = (at: string, more?: Record<string, object>) => openComparison(<ComparePage />, at, more);

@@ -1,19 +1,22 @@
 import { List, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { checkpointsQuery } from "@/api/checkpoints";
 import { MAX_RUNS, profileFigureQuery, verdictQuery } from "@/api/comparisons";
-import type { ComparedRun, Verdict } from "@/api/types";
+import { isNotFound } from "@/api/problem";
 import { runsInFileName } from "@/api/runNumbers";
+import type { ComparedRun, Verdict } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
+import { BlockableButton } from "@/ui/BlockableButton";
 import { DataTable } from "@/ui/DataTable";
 import { exact, formatInterval, nearestPercent, score } from "@/ui/format";
+import { unsupportedReason } from "@/ui/states";
 import { useIsMounted } from "@/ui/useIsMounted";
 import { CardError } from "./CardError";
-import classes from "./compare.module.css";
 import { GroupHeading } from "./RunHeading";
-import { MoreSeedsButton } from "./MoreSeedsButton";
 import { useFirst } from "./useFirst";
-import { membersOf, type Standing, useMoreSeeds } from "./useMoreSeeds";
+import { membersOf, MORE_SEEDS, type Standing, useMoreSeeds } from "./useMoreSeeds";
+import classes from "./compare.module.css";
 
 /** Sentences and rows that are shown at first. */
 const FIRST_PAIRS = 5;
@@ -199,4 +202,43 @@ function StandingInterval({ group: { mean, scores, no_interval } }: { group: Sta
 function probability({ pairs }: Verdict, place: number): string {
   const pair = pairs.find(({ other }) => other === place);
   return pair?.significant && pair.probability ? nearestPercent(pair.probability.value) : "–";
+}
+
+interface MoreSeedsButtonProps {
+  group: Standing;
+  /** Run of the group to copy with other seeds. */
+  like: ComparedRun | undefined;
+  launching: boolean;
+  onLaunch: () => void;
+}
+
+/** Button that launches more seeds of a group. */
+function MoreSeedsButton({ group, like, launching, onLaunch }: MoreSeedsButtonProps) {
+  const lostCheckpoint = useLostCheckpoint(like?.parent ?? null);
+  return (
+    <BlockableButton
+      blocked={(like && unsupportedReason(like)) ?? lostCheckpoint}
+      size="compact-xs"
+      variant={group.seeds_missing > 0 ? "filled" : "default"}
+      disabled={launching}
+      aria-label={`Add ${MORE_SEEDS} seeds of ${group.name}`}
+      onClick={onLaunch}
+    >
+      Add {MORE_SEEDS} seeds
+    </BlockableButton>
+  );
+}
+
+/** Return why a fork's checkpoint is not available any more, or null. */
+function useLostCheckpoint(parent: ComparedRun["parent"]): string | null {
+  const { data, error } = useQuery({
+    ...checkpointsQuery(parent?.run_id ?? 0),
+    enabled: parent?.run_id != null,
+  });
+  if (parent === null) return null;
+  if (parent.run_id === null) return "These runs were forked from a run to which you have no access.";
+  const begun = `These runs were forked from run ${parent.run_id}`;
+  if (isNotFound(error)) return `${begun}, which was purged.`;
+  if (!data || data.some(({ id, available }) => id === parent.checkpoint_id && available)) return null;
+  return `${begun} at ${exact(parent.step, "steps")}, and that checkpoint is no longer stored.`;
 }

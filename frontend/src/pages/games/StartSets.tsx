@@ -1,21 +1,24 @@
-import { ActionIcon, Button, Group, Text, Title } from "@mantine/core";
+import { ActionIcon, Button, FileInput, Group, Modal, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconDownload, IconTrash, IconUpload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type FormEvent, useState } from "react";
 import { address } from "@/api/client";
 import { useMayWrite } from "@/api/projects";
-import { useDeleteStartSet, startSetsQuery } from "@/api/startSets";
-import type { Game, StartSet } from "@/api/types";
+import { startSetsQuery, useDeleteStartSet, useImportStartSet } from "@/api/startSets";
+import type { Game, StartSet, StartSetFile } from "@/api/types";
+import { placeErrors } from "@/config-form/serverErrors";
 import { ConfirmModal } from "@/ui/ConfirmModal";
+import { useUsualProject } from "@/ui/currentProject";
 import { DataTable } from "@/ui/DataTable";
 import { exact, plural } from "@/ui/format";
+import { FormErrors } from "@/ui/FormErrors";
 import { notifyDone } from "@/ui/notify";
+import { ProjectSelect } from "@/ui/ProjectSelect";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { TextWithCode } from "@/ui/TextWithCode";
 import classes from "./games.module.css";
-import { ImportStarts } from "./ImportStarts";
 
 const WHOSE = { human: "A person's play", agent: "An agent's play" };
 const HOW_TO_MAKE =
@@ -131,4 +134,113 @@ function RemoveStarts({ set, onClose }: { set: StartSet; onClose: () => void }) 
       </Text>
     </ConfirmModal>
   );
+}
+
+interface ImportStartsProps {
+  game: Game;
+  onClose: () => void;
+}
+
+/** Dialog to import a start set from a file. */
+function ImportStarts({ game, onClose }: ImportStartsProps) {
+  const [file, setFile] = useState<File | null>(null);
+  const [name, setName] = useState("");
+  const [problems, setProblems] = useState<{ file?: string; name?: string }>({});
+  const [refusals, setRefusals] = useState<string[]>([]);
+  const store = useImportStartSet();
+  const usual = useUsualProject();
+  const [chosen, setProject] = useState<string | null>(null);
+  const project = chosen ?? usual;
+
+  function choose(chosen: File | null) {
+    setFile(chosen);
+    setName((before) => before || (chosen?.name.replace(/\.json$/i, "") ?? ""));
+    setProblems({});
+    setRefusals([]);
+  }
+
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    setRefusals([]);
+    const read = file ? await startsIn(file, game) : { problem: "Choose a file." };
+    const problem = "problem" in read ? read.problem : undefined;
+    const unnamed = name.trim() === "" ? "Enter a name." : undefined;
+    setProblems({ ...(problem && { file: problem }), ...(unnamed && { name: unnamed }) });
+    if (!("points" in read) || unnamed) return;
+    try {
+      const stored = await store.mutateAsync({ name: name.trim(), project, points: read.points });
+      notifyDone(`Stored ${plural(stored.points, "start point")} as ${stored.name}.`);
+      onClose();
+    } catch (error) {
+      const { byField, general } = placeErrors(error, ["name"]);
+      setProblems(byField);
+      setRefusals(general);
+    }
+  }
+
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Import start points of ${game.name}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form onSubmit={(event) => void submit(event)} noValidate>
+        <Stack gap="md">
+          <FileInput
+            label="File"
+            description="JSON file from arcadia evaluate --save-starts or from an export."
+            placeholder="Choose a JSON file"
+            styles={{ placeholder: { color: "var(--arcadia-dim)" } }}
+            accept="application/json,.json"
+            value={file}
+            error={problems.file}
+            onChange={choose}
+          />
+          <TextInput
+            label="Name"
+            description="Who played, or how it was made."
+            maxLength={100}
+            value={name}
+            error={problems.name}
+            onChange={(event) => {
+              setName(event.currentTarget.value);
+              setProblems({});
+            }}
+          />
+          <ProjectSelect
+            label="Project"
+            comboboxProps={{ withinPortal: true }}
+            value={project}
+            onChange={setProject}
+          />
+          <FormErrors messages={refusals} />
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={store.isPending}>
+              Import
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+/** Return the start set in a file. The server validates all fields. */
+async function startsIn(file: File, game: Game): Promise<{ points: StartSetFile } | { problem: string }> {
+  const content = await file.text();
+  let points: unknown;
+  try {
+    points = JSON.parse(content);
+  } catch {
+    return { problem: `${file.name} is not a JSON file.` };
+  }
+  if (typeof points !== "object" || points === null || !("env" in points))
+    return { problem: `${file.name} is not a start set: it names no game.` };
+  if (points.env !== game.env)
+    return { problem: `${file.name} is for ${String(points.env)}. Import it on that game's page.` };
+  return { points: points as StartSetFile };
 }

@@ -18,26 +18,26 @@ export interface Details {
 export const NO_DETAILS: Details = { name: "", tags: [], notes: "", priority: "0" };
 export const DETAIL_NAMES: readonly string[] = Object.keys(NO_DETAILS);
 
+/** Where a run or a study goes, and who trains its runs. */
+export interface Where {
+  project: string;
+  /** Null is the default of the project. */
+  executor: ExecutorName | null;
+  /** Options of the jobs on Slurm, one on each line. */
+  jobOptions: string;
+}
+
 interface DetailsFieldsProps {
   details: Details;
+  where: Where;
   errors: FieldErrors;
   /** A study has a question, but no tags and no priority. */
   isStudy: boolean;
-  /** Name of the project of the new run or study. */
-  project: string;
-  onChange: (details: Details) => void;
-  onProject: (name: string) => void;
-  /** Where the runs train. Null is the default of the project. */
-  executor: ExecutorName | null;
-  onExecutor: (name: ExecutorName | null) => void;
-  /** Options of the jobs on Slurm, one on each line. */
-  jobOptions: string;
-  onJobOptions: (text: string) => void;
+  onDetails: (changes: Partial<Details>) => void;
+  onWhere: (changes: Partial<Where>) => void;
 }
 
-export function DetailsFields(props: DetailsFieldsProps) {
-  const { details, errors, isStudy, project, onChange, onProject, executor, onExecutor } = props;
-  const { jobOptions, onJobOptions } = props;
+export function DetailsFields({ details, where, errors, isStudy, onDetails, onWhere }: DetailsFieldsProps) {
   return (
     <div className={classes.fields}>
       <TextInput
@@ -47,26 +47,26 @@ export function DetailsFields(props: DetailsFieldsProps) {
         value={details.name}
         error={errors["name"]}
         maxLength={200}
-        onChange={(event) => onChange({ ...details, name: event.currentTarget.value })}
+        onChange={(event) => onDetails({ name: event.currentTarget.value })}
       />
       <ProjectSelect
         id={inputId("project")}
         label="Project"
         description={isStudy ? "Its runs go there too." : "Where the run is listed."}
-        value={project}
+        value={where.project}
         error={errors["project"]}
-        onChange={onProject}
+        onChange={(project) => onWhere({ project })}
       />
       <ExecutorSelect
         id={inputId("executor")}
         label="Train on"
         description="Workers of Arcadia, or jobs of a scheduler."
         unset="Default of the project"
-        value={executor}
+        value={where.executor}
         error={errors["executor"]}
-        onChange={onExecutor}
+        onChange={(executor) => onWhere({ executor })}
       />
-      {executor === "slurm" && (
+      {where.executor === "slurm" && (
         <Textarea
           id={inputId("job_options")}
           label="Options of sbatch"
@@ -74,9 +74,9 @@ export function DetailsFields(props: DetailsFieldsProps) {
           autosize
           minRows={1}
           maxRows={8}
-          value={jobOptions}
+          value={where.jobOptions}
           error={errors["job_options"]}
-          onChange={(event) => onJobOptions(event.currentTarget.value)}
+          onChange={(event) => onWhere({ jobOptions: event.currentTarget.value })}
         />
       )}
       {!isStudy && (
@@ -86,7 +86,7 @@ export function DetailsFields(props: DetailsFieldsProps) {
           description="Press Enter or comma after each tag."
           value={details.tags}
           error={errors["tags"]}
-          onChange={(tags) => onChange({ ...details, tags: normalizeTags(tags) })}
+          onChange={(tags) => onDetails({ tags: normalizeTags(tags) })}
         />
       )}
       <Textarea
@@ -98,7 +98,7 @@ export function DetailsFields(props: DetailsFieldsProps) {
         maxRows={8}
         value={details.notes}
         error={errors["notes"]}
-        onChange={(event) => onChange({ ...details, notes: event.currentTarget.value })}
+        onChange={(event) => onDetails({ notes: event.currentTarget.value })}
       />
       {!isStudy && (
         <TextInput
@@ -108,7 +108,7 @@ export function DetailsFields(props: DetailsFieldsProps) {
           inputMode="numeric"
           value={details.priority}
           error={errors["priority"]}
-          onChange={(event) => onChange({ ...details, priority: event.currentTarget.value })}
+          onChange={(event) => onDetails({ priority: event.currentTarget.value })}
         />
       )}
     </div>

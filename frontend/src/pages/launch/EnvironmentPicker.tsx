@@ -1,32 +1,27 @@
 import { Chip, Group, Radio, Stack, Text } from "@mantine/core";
+import { IconCube, IconDeviceGamepad2 } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
-import type { ConfigValue, Environment } from "@/api/types";
+import type { Environment, EnvironmentFamily } from "@/api/types";
 import { FormSearch } from "@/config-form/FormSearch";
-import type { FormField } from "@/config-form/schema";
-import { inputId } from "@/config-form/useConfigDraft";
+import { type ConfigDraft, inputId } from "@/config-form/useConfigDraft";
 import { VariedInput } from "@/config-form/VariedInput";
 import { VaryButton } from "@/config-form/VaryButton";
 import { Thumbnail } from "@/ui/Thumbnail";
-import { familyOf, foundEnvironments } from "./environmentSearch";
-import { FamilyIcon } from "./FamilyIcon";
 import classes from "./launch.module.css";
 
 interface EnvironmentPickerProps {
+  config: ConfigDraft;
   environments: readonly Environment[];
-  /** The environment field with its typed text. */
-  field: FormField | undefined;
-  typed: string | boolean | undefined;
-  chosen: ConfigValue | undefined;
-  isVaried: boolean;
-  error: string | undefined;
-  method: string;
   onChoose: (id: string) => void;
-  onVary: (typed: string) => void;
 }
 
 /** Picker for an environment by family or search, or for several environments, which make a study. */
-export function EnvironmentPicker(props: EnvironmentPickerProps) {
-  const { environments, field, typed, chosen, isVaried, error, method, onChoose, onVary } = props;
+export function EnvironmentPicker({ config, environments, onChoose }: EnvironmentPickerProps) {
+  const field = config.fields.find(({ name }) => name === "env");
+  const chosen = config.values["env"];
+  const error = config.errors["env"];
+  const isVaried = config.series["env"] !== undefined;
+  const onVary = (typed: string) => config.set("env", typed);
   const [text, setText] = useState("");
   const current = environments.find(({ id }) => id === chosen);
   const [family, setFamily] = useState<string | null>(null);
@@ -75,7 +70,11 @@ export function EnvironmentPicker(props: EnvironmentPickerProps) {
         <VariedInput
           id={inputId("env")}
           label="Environments to compare"
-          {...{ field: { ...field, help: "" }, typed, error, environments, method }}
+          field={{ ...field, help: "" }}
+          typed={config.draft["env"]}
+          error={error}
+          environments={environments}
+          method={config.variant?.title ?? ""}
           onType={onVary}
           onLeave={() => undefined}
         />
@@ -141,4 +140,69 @@ function EnvironmentTile({ environment }: { environment: Environment }) {
       </Text>
     </Radio.Card>
   );
+}
+
+const SIZE = 20;
+
+/** Lines of the icons of families, in a square of 24. */
+const DRAWINGS: Partial<Record<string, string>> = {
+  // A ball above a paddle.
+  "first-steps": "M4 4h16v16H4z M9 17h6 M12 8v.01",
+  // A pole on a cart.
+  "classic-control": "M5 13h10v4H5z M10 13l6-9 M3 20h18 M7.5 17v.01 M12.5 17v.01",
+  // A lander over the ground.
+  box2d: "M9 6h6l2 6H7z M8 12l-3 5 M16 12l3 5 M2 20c4-1 6 0 10 0s6-1 10 0",
+  // A leg with joints.
+  mujoco: "M11 3a2 2 0 1 0 .01 0z M11 7l3 5-5 4 1 5 M10 21h4",
+  mazes: "M4 4h16v16H4z M4 9h6v6 M14 4v6h6 M10 20v-1 M15 20v-5h-1",
+};
+
+/** Picture of an environment that no run has played yet. */
+function FamilyIcon({ family }: { family: Pick<EnvironmentFamily, "name"> }) {
+  const drawing = DRAWINGS[family.name];
+  return (
+    <span className={classes.familyIcon} aria-hidden>
+      {drawing ? (
+        <svg
+          width={SIZE}
+          height={SIZE}
+          viewBox="0 0 24 24"
+          fill="none"
+          stroke="currentColor"
+          strokeWidth={1.5}
+          strokeLinecap="round"
+          strokeLinejoin="round"
+        >
+          <path d={drawing} />
+        </svg>
+      ) : family.name === "atari" ? (
+        <IconDeviceGamepad2 size={SIZE} stroke={1.5} />
+      ) : (
+        <IconCube size={SIZE} stroke={1.5} />
+      )}
+    </span>
+  );
+}
+
+/** Return the title of an environment's family. */
+const familyOf = ({ family }: Pick<Environment, "family">): string => family.title;
+
+/**
+ * Return the environments that match all words, titles that start with them first. Without words, return one
+ * family.
+ */
+function foundEnvironments(
+  environments: readonly Environment[],
+  text: string,
+  family: string | null,
+): Environment[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return environments.filter((each) => family === null || familyOf(each) === family);
+  const begins = ({ title }: Environment) => title.toLowerCase().startsWith(words[0] ?? "");
+  return environments
+    .filter((each) => {
+      const normalized = [each.id, each.title, each.group].join(" ").toLowerCase();
+      return words.every((word) => normalized.includes(word));
+    })
+    .toSorted((a, b) => Number(begins(b)) - Number(begins(a)));
 }

@@ -1,4 +1,4 @@
-import { Stack, Title } from "@mantine/core";
+import { Radio, Stack, Text, Title } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useLocation, useNavigate } from "react-router";
@@ -9,7 +9,6 @@ import { useLaunchRun } from "@/api/runs";
 import { useStartStudy } from "@/api/studies";
 import type {
   Environment,
-  ExecutorName,
   LaunchRequest,
   Preset,
   RunConfig,
@@ -29,17 +28,16 @@ import { browserStorage } from "@/ui/pageStorage";
 import { FROM_KEYBOARD } from "@/ui/shortcuts";
 import { useStoredDraft } from "@/ui/useStoredDraft";
 import { ConfigTextModal } from "./ConfigTextModal";
-import { DETAIL_NAMES, type Details, DetailsFields, NO_DETAILS } from "./DetailsFields";
+import { DETAIL_NAMES, type Details, DetailsFields, NO_DETAILS, type Where } from "./DetailsFields";
 import { EnvironmentPicker } from "./EnvironmentPicker";
 import { LAST_LAUNCH_KEY, type LastLaunch } from "./lastLaunch";
-import classes from "./launch.module.css";
 import { LaunchSummary } from "./LaunchSummary";
-import { MethodCards } from "./MethodCards";
 import { PresetCards } from "./PresetCards";
 import { referenceFor } from "./startingPoint";
 import { namedAsInForm, NO_OPTIONS, OPTION_NAMES, studyOf, type StudyOptions } from "./study";
 import { StudyFields } from "./StudyFields";
 import { type StudyCost, useStudyCost } from "./useStudyCost";
+import classes from "./launch.module.css";
 
 export interface LaunchFormProps {
   variants: Variant[];
@@ -50,58 +48,33 @@ export interface LaunchFormProps {
   isStudy: boolean;
   /** The study to clone. */
   clonedStudy: { details: Partial<Details>; options: StudyOptions } | null;
-  /** The project that the form starts with. */
-  project: string;
-  /** Where the runs train. Null is the default of the project. */
-  executor: ExecutorName | null;
-  /** Options of their jobs on Slurm. */
-  jobOptions: readonly string[];
+  /** The initial place. */
+  where: Where;
   onPreset: (name: string, env: string) => void;
   /** Called when another method or environment is chosen, with its starting point. */
   onMethod: (reference: Reference, env: string) => void;
 }
 
+/** Form that launches a run, or a study if a field has several values. */
 export function LaunchForm(props: LaunchFormProps) {
-  const { variants, presets, environments, start, isStudy, clonedStudy, onPreset, onMethod } = props;
-  const form = isStudy ? "study" : "launch";
-  const detailsKey = (key: string) => `arcadia-${form}-details-${key}`;
-  const optionsKey = (key: string) => `arcadia-${form}-options-${key}`;
-  const config = useConfigDraft(variants, start, form, true);
-  const keptDetails = useStoredDraft<Details>(detailsKey(start.key), {
-    ...NO_DETAILS,
-    ...clonedStudy?.details,
-  });
-  const keptOptions = useStoredDraft<StudyOptions>(optionsKey(start.key), clonedStudy?.options ?? NO_OPTIONS);
-  const details = keptDetails.value;
-  const options = keptOptions.value;
-  const [chosenProject, setChosenProject] = useState<string | null>(null);
-  const project = chosenProject ?? props.project;
-  const [executor, setExecutor] = useState(props.executor);
-  const [jobOptions, setJobOptions] = useState(props.jobOptions.join("\n"));
-  const where = placeOf(executor, jobOptions);
-  const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
-  const [isTextOpen, textDialog] = useDisclosure(false);
-  const [problems, setProblems] = useState<string[]>([]);
-  const launch = useLaunchRun();
-  const startStudy = useStartStudy();
-  const described = asStudy(config, details, options, isStudy);
-  const study = described && { ...described, ...where };
+  const { variants, presets, environments, isStudy, onPreset, onMethod } = props;
+  const form = useFormDraft(props);
+  const { config, details, options, study, where } = form;
   const cost = useStudyCost(study);
-  const navigate = useNavigate();
+  const [isTextOpen, textDialog] = useDisclosure(false);
+  const env = String(config.values["env"] ?? "");
+  const { submit, detailErrors, problems, isSending, clearErrors } = useSubmit(props, form, cost);
   const element = useRef<HTMLFormElement>(null);
   const { key: visit, state: visitState } = useLocation();
   useEffect(() => {
     if (visitState === FROM_KEYBOARD) element.current?.querySelector("input")?.focus();
   }, [visit, visitState]);
-  const env = String(config.values["env"] ?? "");
 
-  function carryTo(key: string) {
-    keptDetails.carryTo(detailsKey(key));
-    keptOptions.carryTo(optionsKey(key));
-  }
-
-  function chooseMethod(variant: Variant) {
-    begin(variant, env);
+  function begin(variant: Variant, id: string, values: RunConfig = {}) {
+    const reference = referenceFor(variant, presets, environments, id);
+    config.chooseMethod(variant, reference, id, values);
+    form.carryTo(keyOf(reference, id));
+    onMethod(reference, id);
   }
 
   /** Choose an environment and keep the method if it can learn it, or take the first that can. */
@@ -116,11 +89,15 @@ export function LaunchForm(props: LaunchFormProps) {
     if (variant) begin(variant, id);
   }
 
-  function begin(variant: Variant, id: string, values: RunConfig = {}) {
-    const reference = referenceFor(variant, presets, environments, id);
-    config.chooseMethod(variant, reference, id, values);
-    carryTo(keyOf(reference, id));
-    onMethod(reference, id);
+  function choosePreset(preset: string, isFound: boolean) {
+    const chosen = presets.find(({ name }) => name === preset);
+    if (!chosen) return;
+    // Keep the environment if the preset can be used for it.
+    const familyOf = (id: unknown) => environments.find((known) => known.id === id)?.family.name;
+    const own = String(chosen.config["env"]);
+    const id = !isFound && familyOf(own) === familyOf(env) ? env : own;
+    form.carryTo(keyOf({ preset, values: chosen.config }, id));
+    onPreset(preset, id);
   }
 
   function applyText(values: RunConfig) {
@@ -130,56 +107,9 @@ export function LaunchForm(props: LaunchFormProps) {
     else config.apply(values);
   }
 
-  function choosePreset(preset: string, isFound: boolean) {
-    const chosen = presets.find(({ name }) => name === preset);
-    if (!chosen) return;
-    // Keep the environment if the preset can be used for it.
-    const familyOf = (id: unknown) => environments.find((known) => known.id === id)?.family.name;
-    const own = String(chosen.config["env"]);
-    const id = !isFound && familyOf(own) === familyOf(env) ? env : own;
-    carryTo(keyOf({ preset, values: chosen.config }, id));
-    onPreset(preset, id);
-  }
-
   function startOver() {
-    config.startOver();
-    keptDetails.startOver();
-    keptOptions.startOver();
-    setDetailErrors({});
-  }
-
-  async function submit(event: FormEvent) {
-    event.preventDefault();
-    setProblems([]);
-    const checked = checkDetails(details);
-    setDetailErrors(checked);
-    config.showAllErrors();
-    if (Object.keys({ ...checked, ...config.allErrors }).length > 0) {
-      focusFirst(inShownOrder(config, isStudy), { ...config.allErrors, ...checked });
-      return;
-    }
-    const chosen = project === MAIN_PROJECT ? {} : { project };
-    try {
-      const address = study
-        ? addressOf(await startStudy.mutateAsync({ ...confirmed(study, cost), ...chosen }), isStudy)
-        : `/runs/${(await launch.mutateAsync({ ...requestOf(config, details), ...chosen, ...where })).id}`;
-      config.forget();
-      browserStorage.keep(LAST_LAUNCH_KEY, {
-        preset: config.reference.preset ?? nearestPreset(presets, config.values)?.name ?? null,
-        method: config.variant?.algorithm ?? null,
-        env,
-      } satisfies LastLaunch);
-      keptDetails.forget();
-      keptOptions.forget();
-      await navigate(address);
-    } catch (error) {
-      const names = [...config.fields.map((field) => field.name), ...OTHER_INPUTS];
-      const { byField, general } = placeErrors(study ? namedAsInForm(error, study) : error, names);
-      config.takeServerErrors(pick(byField, (name) => !OTHER_INPUTS.includes(name)));
-      setDetailErrors(pick(byField, (name) => OTHER_INPUTS.includes(name)));
-      setProblems(general);
-      focusFirst(inShownOrder(config, isStudy), byField);
-    }
+    form.startOver();
+    clearErrors();
   }
 
   // A new study shows its settings first. In a run's form, the section must not move the field that is being varied.
@@ -191,7 +121,7 @@ export function LaunchForm(props: LaunchFormProps) {
         errors={detailErrors}
         presets={presets}
         fields={config.fields}
-        onChange={keptOptions.change}
+        onChange={form.changeOptions}
       />
     </>
   );
@@ -205,9 +135,7 @@ export function LaunchForm(props: LaunchFormProps) {
       noValidate
     >
       <Stack gap="lg">
-        {(config.restored || keptDetails.restored || keptOptions.restored) && (
-          <RestoredDraftNote onStartOver={startOver} />
-        )}
+        {form.restored && <RestoredDraftNote onStartOver={startOver} />}
         <ConfigTextModal
           opened={isTextOpen}
           values={config.values}
@@ -215,22 +143,12 @@ export function LaunchForm(props: LaunchFormProps) {
           onApply={applyText}
           onClose={textDialog.close}
         />
-        <EnvironmentPicker
-          environments={environments}
-          field={config.fields.find(({ name }) => name === "env")}
-          typed={config.draft["env"]}
-          chosen={config.values["env"]}
-          isVaried={config.series["env"] !== undefined}
-          error={config.errors["env"]}
-          method={config.variant?.title ?? ""}
-          onChoose={chooseEnvironment}
-          onVary={(typed) => config.set("env", typed)}
-        />
+        <EnvironmentPicker config={config} environments={environments} onChoose={chooseEnvironment} />
         <MethodCards
           variants={variants}
           chosen={config.variant?.algorithm}
           environment={environments.find(({ id }) => id === config.values["env"])}
-          onChoose={chooseMethod}
+          onChoose={(variant) => begin(variant, env)}
         />
         <PresetCards
           presets={presets}
@@ -246,15 +164,11 @@ export function LaunchForm(props: LaunchFormProps) {
         <Title order={2}>{study ? "Name and question" : "Name and notes"}</Title>
         <DetailsFields
           details={details}
+          where={where}
           errors={detailErrors}
           isStudy={study !== null}
-          project={project}
-          onChange={keptDetails.change}
-          onProject={setChosenProject}
-          executor={executor}
-          onExecutor={setExecutor}
-          jobOptions={jobOptions}
-          onJobOptions={setJobOptions}
+          onDetails={form.changeDetails}
+          onWhere={form.changeWhere}
         />
       </Stack>
       <LaunchSummary
@@ -262,14 +176,109 @@ export function LaunchForm(props: LaunchFormProps) {
         environments={environments}
         cost={cost}
         priority={priorityOf(details)}
-        executor={executor}
-        project={project}
+        where={where}
         onText={textDialog.open}
         problems={problems}
-        busy={isSubmitted(launch) || isSubmitted(startStudy)}
+        busy={isSending}
       />
     </form>
   );
+}
+
+/** State of the form, which the browser tab stores, and the study that it describes. */
+function useFormDraft({ variants, start, isStudy, clonedStudy, where: initial }: LaunchFormProps) {
+  const form = isStudy ? "study" : "launch";
+  const detailsKey = (key: string) => `arcadia-${form}-details-${key}`;
+  const optionsKey = (key: string) => `arcadia-${form}-options-${key}`;
+  const config = useConfigDraft(variants, start, form, true);
+  const kept = useStoredDraft<Details>(detailsKey(start.key), { ...NO_DETAILS, ...clonedStudy?.details });
+  const keptOptions = useStoredDraft<StudyOptions>(optionsKey(start.key), clonedStudy?.options ?? NO_OPTIONS);
+  const [chosenWhere, setWhere] = useState<Partial<Where>>({});
+  const where = { ...initial, ...chosenWhere };
+  const study = asStudy(config, kept.value, keptOptions.value, isStudy);
+  return {
+    config,
+    details: kept.value,
+    options: keptOptions.value,
+    where,
+    study: study && { ...study, ...executorOf(where) },
+    restored: config.restored || kept.restored || keptOptions.restored,
+    changeDetails: kept.change,
+    changeOptions: keptOptions.change,
+    changeWhere: (changes: Partial<Where>) => setWhere((now) => ({ ...now, ...changes })),
+    carryTo(key: string) {
+      kept.carryTo(detailsKey(key));
+      keptOptions.carryTo(optionsKey(key));
+    },
+    startOver() {
+      config.startOver();
+      kept.startOver();
+      keptOptions.startOver();
+    },
+    /** Remove the stored draft after a launch. */
+    forget() {
+      config.forget();
+      kept.forget();
+      keptOptions.forget();
+    },
+  };
+}
+
+/** Launch the run or start the study of the form, and open it. Errors appear at their fields, or as problems. */
+function useSubmit(
+  { presets, isStudy }: LaunchFormProps,
+  form: ReturnType<typeof useFormDraft>,
+  cost: StudyCost | null,
+) {
+  const { config, details, study, where } = form;
+  const [detailErrors, setDetailErrors] = useState<FieldErrors>({});
+  const [problems, setProblems] = useState<string[]>([]);
+  const launch = useLaunchRun();
+  const startStudy = useStartStudy();
+  const navigate = useNavigate();
+
+  /** Send the form. Return the URL to open. */
+  async function send(): Promise<string> {
+    const project = where.project === MAIN_PROJECT ? {} : { project: where.project };
+    if (study) return urlOf(await startStudy.mutateAsync({ ...confirmed(study, cost), ...project }), isStudy);
+    const run = await launch.mutateAsync({ ...requestOf(config, details), ...project, ...executorOf(where) });
+    return `/runs/${run.id}`;
+  }
+
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    setProblems([]);
+    const checked = checkDetails(details);
+    setDetailErrors(checked);
+    config.showAllErrors();
+    const errors = { ...config.allErrors, ...checked };
+    if (Object.keys(errors).length > 0) return focusFirst(inShownOrder(config, isStudy), errors);
+    try {
+      const url = await send();
+      form.forget();
+      browserStorage.keep(LAST_LAUNCH_KEY, {
+        preset: config.reference.preset ?? nearestPreset(presets, config.values)?.name ?? null,
+        method: config.variant?.algorithm ?? null,
+        env: String(config.values["env"] ?? ""),
+      } satisfies LastLaunch);
+      await navigate(url);
+    } catch (error) {
+      const names = [...config.fields.map((field) => field.name), ...OTHER_INPUTS];
+      const { byField, general } = placeErrors(study ? namedAsInForm(error, study) : error, names);
+      config.takeServerErrors(pick(byField, (name) => !OTHER_INPUTS.includes(name)));
+      setDetailErrors(pick(byField, (name) => OTHER_INPUTS.includes(name)));
+      setProblems(general);
+      focusFirst(inShownOrder(config, isStudy), byField);
+    }
+  }
+
+  return {
+    submit,
+    detailErrors,
+    problems,
+    isSending: isSubmitted(launch) || isSubmitted(startStudy),
+    clearErrors: () => setDetailErrors({}),
+  };
 }
 
 /** Press the submit button with Ctrl+Enter or Cmd+Enter, except in a dialog that the form has opened. */
@@ -283,8 +292,8 @@ function submitOnModEnter(event: KeyboardEvent<HTMLFormElement>): void {
 /** Names of inputs that are not configuration fields. */
 const OTHER_INPUTS = [...DETAIL_NAMES, ...OPTION_NAMES, "axes", "project", "executor", "job_options"];
 
-/** Return the fields of a request that say where its runs train. */
-function placeOf(executor: ExecutorName | null, jobOptions: string) {
+/** Return the fields of a request that say who trains its runs. */
+function executorOf({ executor, jobOptions }: Where) {
   const options = jobOptions.split("\n").map((line) => line.trim());
   const given = options.filter((line) => line !== "");
   return {
@@ -335,7 +344,7 @@ const confirmed = (study: StudySpecification, cost: StudyCost | null): StartStud
   cost?.confirmedSteps ? { ...study, confirm_steps: cost.confirmedSteps } : study;
 
 /** Return the URL to open: a comparison grouped by seed if all runs exist and fit, else the study's page. */
-function addressOf(study: Study, isStudy: boolean): string {
+function urlOf(study: Study, isStudy: boolean): string {
   if (isStudy || study.verdict !== null) return `/studies/${study.id}`;
   const ids = study.table.flatMap(({ runs }) => runs.map(({ run_id }) => run_id));
   return ids.length <= MAX_RUNS && ids.every((id) => id !== null)
@@ -365,4 +374,50 @@ function inShownOrder(config: ConfigDraft, isStudy: boolean): { name: string }[]
 
 function pick(errors: FieldErrors, wanted: (name: string) => boolean): FieldErrors {
   return Object.fromEntries(Object.entries(errors).filter(([name]) => wanted(name)));
+}
+
+interface MethodCardsProps {
+  variants: readonly Variant[];
+  chosen: string | undefined;
+  /** The chosen environment, if it is known. */
+  environment: Environment | undefined;
+  onChoose: (variant: Variant) => void;
+}
+
+/** Cards to choose a method. A method that cannot learn the environment is disabled, with the reason. */
+function MethodCards({ variants, chosen, environment, onChoose }: MethodCardsProps) {
+  const choose = (algorithm: string) => {
+    const variant = variants.find((candidate) => candidate.algorithm === algorithm);
+    if (variant) onChoose(variant);
+  };
+  return (
+    <Radio.Group value={chosen ?? null} onChange={choose} label="Method" labelProps={{ fw: 600 }}>
+      <div className={classes.methods}>
+        {variants.map((variant) => {
+          const unfit = environment && !environment.algorithms.some((name) => name === variant.algorithm);
+          return (
+            <Radio.Card
+              key={variant.algorithm}
+              value={variant.algorithm}
+              className={classes.method}
+              disabled={Boolean(unfit)}
+            >
+              <Text fw={600} size="sm" component="span">
+                {variant.title}
+              </Text>
+              <Text
+                size="xs"
+                c="dimmed"
+                component="span"
+                className={classes.methodHelp}
+                data-unfit={unfit || undefined}
+              >
+                {unfit ? `Not for ${environment.title}: ${environment.unfit_because}.` : variant.summary}
+              </Text>
+            </Radio.Card>
+          );
+        })}
+      </div>
+    </Radio.Group>
+  );
 }

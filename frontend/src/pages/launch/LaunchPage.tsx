@@ -109,9 +109,11 @@ export default function LaunchPage() {
           environments={environments.data ?? []}
           {...startOfForm()}
           isStudy={isStudy}
-          project={like.data?.project ?? study.data?.project ?? usual}
-          executor={(like.data?.executor as ExecutorName) ?? study.data?.specification.executor ?? null}
-          jobOptions={like.data?.job_options ?? study.data?.specification.job_options ?? []}
+          where={{
+            project: like.data?.project ?? study.data?.project ?? usual,
+            executor: (like.data?.executor as ExecutorName) ?? study.data?.specification.executor ?? null,
+            jobOptions: (like.data?.job_options ?? study.data?.specification.job_options ?? []).join("\n"),
+          }}
           onPreset={(preset, env) => {
             const own = presets.data?.find(({ name }) => name === preset)?.config["env"];
             choose({ preset, ...(env !== own && { env }) });

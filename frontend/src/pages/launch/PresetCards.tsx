@@ -2,10 +2,9 @@ import { Badge, Group, Radio, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Environment, Preset } from "@/api/types";
 import { FormSearch } from "@/config-form/FormSearch";
+import { DataTable } from "@/ui/DataTable";
 import { short } from "@/ui/format";
 import classes from "./launch.module.css";
-import { PresetDifferences } from "./PresetDifferences";
-import { foundPresets, originOf } from "./presetSearch";
 
 interface PresetCardsProps {
   presets: readonly Preset[];
@@ -92,7 +91,6 @@ interface PresetCardProps {
 }
 
 function PresetCard({ preset, game, isRecommended }: PresetCardProps) {
-  const origin = originOf(preset);
   const steps = preset.config["total_steps"];
   return (
     <Radio.Card value={preset.name} className={classes.preset}>
@@ -100,16 +98,16 @@ function PresetCard({ preset, game, isRecommended }: PresetCardProps) {
         <Text fw={600} size="sm">
           {preset.title}
         </Text>
-        {(isRecommended || origin) && (
+        {(isRecommended || preset.origin !== "tuned") && (
           <Group gap={4}>
             {isRecommended && (
               <Badge size="sm" variant="light" tt="none">
                 Recommended
               </Badge>
             )}
-            {origin && (
+            {preset.origin !== "tuned" && (
               <Badge size="sm" variant="default" tt="none">
-                {origin === "Paper" ? "Paper's settings" : "Settings of published code"}
+                {preset.origin === "paper" ? "Paper's settings" : "Settings of published code"}
               </Badge>
             )}
           </Group>
@@ -122,4 +120,77 @@ function PresetCard({ preset, game, isRecommended }: PresetCardProps) {
       </Stack>
     </Radio.Card>
   );
+}
+
+const TITLE = "Differences from paper and code";
+
+/** Table of fields whose values differ between a paper, its code and the preset. */
+function PresetDifferences({ rows }: { rows: Preset["differences"] }) {
+  return (
+    <details>
+      <Text component="summary" size="xs">
+        {TITLE} ({rows.length} {rows.length === 1 ? "field" : "fields"})
+      </Text>
+      <DataTable
+        label={TITLE}
+        fz="xs"
+        verticalSpacing={4}
+        horizontalSpacing="xs"
+        rows={rows}
+        rowKey={({ field }) => field}
+        columns={[
+          {
+            title: "Field",
+            isRowHeader: true,
+            cell: ({ title }) => title,
+            cellProps: () => ({ fw: "bold" }),
+          },
+          { title: "Paper", cell: ({ paper }) => paper || "not stated" },
+          { title: "Code", cell: ({ code }) => code || "not stated" },
+          { title: "Here", cell: ({ ours }) => ours },
+          { title: "Why", cell: ({ why }) => why },
+        ]}
+      />
+    </details>
+  );
+}
+
+interface PresetGroup {
+  method: string;
+  members: Preset[];
+}
+
+/** The environments whose presets are shown: the chosen one, or else those of the same kind. */
+interface Near {
+  env: string;
+  isLike: (env: string) => boolean;
+}
+
+/**
+ * Return the presets of all methods that match all words. Without words, return one method's presets for the chosen
+ * environment, or else those for similar environments. Presets tuned for Arcadia come first.
+ */
+export function foundPresets(
+  presets: readonly Preset[],
+  text: string,
+  algorithm: string | undefined,
+  titleOf: (env: string) => string,
+  near: Near,
+): PresetGroup[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const own = presets.filter(({ config }) => config["algorithm"] === algorithm);
+  const exact = own.filter(({ config }) => config["env"] === near.env);
+  const matching = exact.length > 0 ? exact : own.filter(({ config }) => near.isLike(String(config["env"])));
+  const searched = presets.filter((preset) => {
+    const env = String(preset.config["env"]);
+    const normalized = [preset.name, preset.title, preset.method, env, titleOf(env)].join(" ").toLowerCase();
+    return words.every((word) => normalized.includes(word));
+  });
+  const groups = new Map<string, Preset[]>();
+  const rank = (preset: Preset) =>
+    Number(preset.config["env"] !== near.env) * 2 + Number(preset.origin !== "tuned");
+  const found = words.length === 0 ? matching : searched;
+  for (const preset of found.toSorted((a, b) => rank(a) - rank(b)))
+    groups.set(preset.method, [...(groups.get(preset.method) ?? []), preset]);
+  return [...groups].map(([method, members]) => ({ method, members }));
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { aForecast } from "@/testing/forecasts";
-import { startText } from "./startText";
+import { startText } from "./LaunchSummary";
 
 const idle = aForecast().capacity;
 const busy = { ...idle, idle: 0 };

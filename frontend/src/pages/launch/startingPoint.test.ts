@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Environment, Run } from "@/api/types";
 import { anEnvironment, ATARI } from "@/testing/environments";
 import { aPreset } from "@/testing/presets";
-import { foundPresets } from "./presetSearch";
+import { foundPresets } from "./PresetCards";
 import { keyOf } from "@/config-form/reference";
 import type { Variant } from "@/config-form/schema";
 import { referenceFor, startingPoint, startingPointIn } from "./startingPoint";
@@ -28,7 +28,7 @@ const known = [
 const variant = (algorithm: string): Variant => ({
   algorithm,
   title: algorithm.toUpperCase(),
-  description: "",
+  summary: "",
   shapeFields: [],
   fields: [{ name: "algorithm", initial: algorithm } as Variant["fields"][number]],
 });

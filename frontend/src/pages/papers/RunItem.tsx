@@ -2,15 +2,14 @@ import { Alert, Anchor, Box, Button, Checkbox, Group, Stack, Text } from "@manti
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
-import { useMeasurePaperItem, useStartPaperItem, paperPreviewQuery } from "@/api/papers";
-import type { PaperItem } from "@/api/types";
+import { paperPreviewQuery, useMeasurePaperItem, useStartPaperItem } from "@/api/papers";
+import type { PaperItem, PaperPreview } from "@/api/types";
 import { ConfirmCost } from "@/ui/ConfirmCost";
 import { ConfirmModal } from "@/ui/ConfirmModal";
 import { useCurrentProject } from "@/ui/currentProject";
-import { lowerCaseLabel, plural, short, toSentence } from "@/ui/format";
+import { duration, lowerCaseLabel, plural, short, toSentence } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import classes from "./papers.module.css";
-import { ownParts, partCost, type Share, SHARES, suggestedShare } from "./texts";
 
 /** Form to choose parts and the share of their budget. */
 export function RunItem({ item }: { item: PaperItem }) {
@@ -150,4 +149,47 @@ function ConfirmRun({ item, parts, share, onClose }: ConfirmRunProps) {
       )}
     </ConfirmModal>
   );
+}
+
+/** Shares of a budget with their button labels. */
+const SHARES = [
+  { share: 0.01, name: "Run at 1 %" },
+  { share: 0.1, name: "Run at 10 %" },
+  { share: 1, name: "Run all" },
+] as const;
+
+type Share = number;
+
+type Cost = Pick<
+  PaperPreview,
+  "runs" | "frames" | "seconds" | "concurrent_runs" | "unmeasured" | "estimated"
+>;
+
+/** Return the cost of a part: "50 runs, 16 G frames, about 31 h on 1 worker". */
+function partCost({ runs, frames, seconds, concurrent_runs, unmeasured, estimated }: Cost): string {
+  const cost = `${plural(runs, "run")}, ${short(frames, "frames")}`;
+  if (seconds !== null) {
+    const rough = estimated.length > 0 ? ", estimated from similar environments" : "";
+    return `${cost}, about ${duration(seconds)} on ${plural(concurrent_runs, "worker")}${rough}`;
+  }
+  return `${cost}. Duration unknown: no run of ${namesOf(unmeasured)} has trained here`;
+}
+
+const MAX_NAMED = 3;
+
+/** Return some of the names: "A3C on Pong or A3C on Breakout or 5 more kinds". */
+function namesOf(kinds: string[]): string {
+  const more = kinds.length - MAX_NAMED;
+  const named = kinds.slice(0, MAX_NAMED);
+  return [...named, ...(more > 0 ? [plural(more, "more kind", "more kinds")] : [])].join(" or ");
+}
+
+/** Return the smallest share at which all of these parts give meaningful results. */
+function suggestedShare(item: PaperItem, parts: string[]): Share {
+  const chosen = item.parts.filter(({ name }) => parts.includes(name));
+  return Math.max(0.01, ...chosen.map(({ suggested_share }) => suggested_share));
+}
+
+function ownParts(item: PaperItem): string[] {
+  return item.parts.filter((part) => !part.stands_in).map(({ name }) => name);
 }

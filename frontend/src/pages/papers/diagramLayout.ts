@@ -53,45 +53,50 @@ const SHORT = 40;
 /** Half the distance between two opposite arrows. */
 const APART = 14;
 
-const HEAD = 46;
-const LINE = 19;
+/** Height of a box above and below its readings. */
+export const READINGS_BELOW = 46;
+const BOTTOM = 6;
 
-const STACKED_LINE = 33;
+/** Return the height of a reading: a label with its number in one line, or in two. */
+export const readingHeight = (stacked: boolean) => (stacked ? 33 : 19);
 
-export const READINGS_BELOW = HEAD;
+const heightOf = (box: Box, stacked = false) =>
+  READINGS_BELOW + readingHeight(stacked) * box.readings.length + BOTTOM;
 
-/** Return the height of a label with its number. */
-export function readingHeight(stacked: boolean): number {
-  return stacked ? STACKED_LINE : LINE;
-}
+const right = ({ x, width }: Rectangle) => x + width;
+const bottom = ({ y, height }: Rectangle) => y + height;
 
-function heightOf(box: Box, stacked = false): number {
-  return HEAD + readingHeight(stacked) * box.readings.length + 6;
+/** Number of columns and rows of a diagram, and whether some arrow goes around the boxes. */
+interface Grid {
+  columns: number;
+  rows: number;
+  around: boolean;
 }
 
 /** Return the positions of a diagram's boxes and arrows. */
 export function layOut({ boxes, arrows, groups }: PaperDiagram, narrow: boolean): DiagramLayout {
-  const sizes = narrow ? NARROW : WIDE;
-  const around = arrows.some((arrow) => arrow.around);
-  const columns = 1 + Math.max(...boxes.map(({ column }) => column));
-  const rows = Math.max(...boxes.map(({ row, rows }) => row + rows));
-  const placed = narrow ? placeNarrow(boxes, columns, rows, around) : placeWide(boxes, columns, rows, around);
+  const { frame } = narrow ? NARROW : WIDE;
+  const grid = {
+    columns: 1 + Math.max(...boxes.map(({ column }) => column)),
+    rows: Math.max(...boxes.map(({ row, rows }) => row + rows)),
+    around: arrows.some((arrow) => arrow.around),
+  };
+  const placed = narrow ? placeNarrow(boxes, grid) : placeWide(boxes, grid);
   return {
     ...placed,
     arrows: arrows.map((arrow) => route(arrow, arrows, placed.boxes, narrow)),
     height: placed.height + (groups.length > 0 ? GROUP_TITLE : 0),
-    groups: groups.map((group) =>
-      frameOf(
-        group.boxes.flatMap((name) => placed.boxes.get(name) ?? []),
-        sizes.frame,
-      ),
-    ),
+    groups: groups.map((group) => {
+      const members = group.boxes.flatMap((name) => placed.boxes.get(name) ?? []);
+      return frameOf(members, frame);
+    }),
   };
 }
 
 type Placed = Omit<DiagramLayout, "arrows" | "groups">;
 
-function placeWide(boxes: Box[], columns: number, rows: number, around: boolean): Placed {
+/** Place the columns side by side. */
+function placeWide(boxes: Box[], { columns, rows, around }: Grid): Placed {
   const { width, along, across, frame } = WIDE;
   const edge = EDGE + frame;
   const top = edge + (around ? WIDE.around : 0);
@@ -99,15 +104,17 @@ function placeWide(boxes: Box[], columns: number, rows: number, around: boolean)
   const starts = startsOf(heights, across, top);
   const found = boxes.map((box) => {
     const last = box.row + box.rows - 1;
+    const x = edge + box.column * (width + along);
     const y = starts[box.row] ?? 0;
     const height = (starts[last] ?? 0) + (heights[last] ?? 0) - y;
-    return [box.name, { x: edge + box.column * (width + along), y, width, height, stacked: false }] as const;
+    return [box.name, { x, y, width, height, stacked: false }] as const;
   });
   const whole = 2 * edge + columns * width + (columns - 1) * along;
   return { width: whole, height: bottomOf(found) + edge, boxes: new Map(found) };
 }
 
-function placeNarrow(boxes: Box[], columns: number, rows: number, around: boolean): Placed {
+/** Place the columns one below another, with the boxes of each side by side. */
+function placeNarrow(boxes: Box[], { columns, rows, around }: Grid): Placed {
   const { along, across, frame } = NARROW;
   const edge = EDGE + frame;
   const left = around ? NARROW.around : edge;
@@ -126,7 +133,7 @@ function placeNarrow(boxes: Box[], columns: number, rows: number, around: boolea
   return { width: NARROW.width, height: bottomOf(found) + edge, boxes: new Map(found) };
 }
 
-/** Return the height of each row, so that all boxes fit, including those over several rows. */
+/** Return the height of each row. A box over several rows makes them higher if it does not fit. */
 function rowHeights(boxes: Box[], rows: number, across: number): number[] {
   const heights = Array.from({ length: rows }, (_, row) =>
     Math.max(0, ...boxes.filter((box) => box.row === row && box.rows === 1).map((box) => heightOf(box))),
@@ -141,6 +148,7 @@ function rowHeights(boxes: Box[], rows: number, across: number): number[] {
     }, heights);
 }
 
+/** Return the positions of things of these sizes, one after another. */
 function startsOf(sizes: number[], gap: number, first: number): number[] {
   let next = first;
   return sizes.map((size) => {
@@ -151,48 +159,43 @@ function startsOf(sizes: number[], gap: number, first: number): number[] {
 }
 
 function bottomOf(found: (readonly [string, Rectangle])[]): number {
-  return Math.max(...found.map(([, { y, height }]) => y + height));
+  return Math.max(...found.map(([, place]) => bottom(place)));
 }
 
+/** Return the frame of a group, with space for its title. */
 function frameOf(boxes: Rectangle[], frame: number): Rectangle {
   const x = Math.min(...boxes.map((box) => box.x)) - frame;
   const y = Math.min(...boxes.map((box) => box.y)) - frame;
   return {
     x,
     y,
-    width: Math.max(...boxes.map((box) => box.x + box.width)) + frame - x,
-    height: Math.max(...boxes.map((box) => box.y + box.height)) + GROUP_TITLE - y,
+    width: Math.max(...boxes.map(right)) + frame - x,
+    height: Math.max(...boxes.map(bottom)) + GROUP_TITLE - y,
   };
 }
 
 const NOWHERE: Rectangle = { x: 0, y: 0, width: 0, height: 0 };
 
+/** Return the line of an arrow: around the boxes, or straight between their columns or their rows. */
 function route(arrow: Arrow, all: Arrow[], boxes: Map<string, Rectangle>, narrow: boolean): Line {
   const start = boxes.get(arrow.start) ?? NOWHERE;
   const end = boxes.get(arrow.end) ?? NOWHERE;
   if (arrow.around) return narrow ? pastTheLeft(start, end) : overTheTop(start, end);
   const isPair = all.some((other) => !other.around && other.start === arrow.end && other.end === arrow.start);
-  if (start.x + start.width <= end.x || end.x + end.width <= start.x) {
-    const shift = isPair ? (start.x < end.x ? -APART : APART) : 0;
-    const y = middle(start.y, start.height, end.y, end.height) + shift;
-    const right = start.x < end.x;
-    return straight(
-      right ? [start.x + start.width, y] : [start.x, y],
-      right ? [end.x, y] : [end.x + end.width, y],
-    );
+  const apart = (isForward: boolean) => (isPair ? (isForward ? -APART : APART) : 0);
+  if (right(start) <= end.x || right(end) <= start.x) {
+    const isRight = start.x < end.x;
+    const y = middle(start.y, bottom(start), end.y, bottom(end)) + apart(isRight);
+    return isRight ? straight([right(start), y], [end.x, y]) : straight([start.x, y], [right(end), y]);
   }
-  const shift = isPair ? (start.y < end.y ? -APART : APART) : 0;
-  const x = middle(start.x, start.width, end.x, end.width) + shift;
-  const down = start.y < end.y;
-  return straight(
-    down ? [x, start.y + start.height] : [x, start.y],
-    down ? [x, end.y] : [x, end.y + end.height],
-  );
+  const isDown = start.y < end.y;
+  const x = middle(start.x, right(start), end.x, right(end)) + apart(isDown);
+  return isDown ? straight([x, bottom(start)], [x, end.y]) : straight([x, start.y], [x, bottom(end)]);
 }
 
 /** Return the middle of the overlap of two ranges. */
-function middle(one: number, oneSize: number, other: number, otherSize: number): number {
-  return (Math.max(one, other) + Math.min(one + oneSize, other + otherSize)) / 2;
+function middle(low: number, high: number, otherLow: number, otherHigh: number): number {
+  return (Math.max(low, otherLow) + Math.min(high, otherHigh)) / 2;
 }
 
 function straight(from: [number, number], to: [number, number]): Line {
@@ -207,24 +210,28 @@ function overTheTop(start: Rectangle, end: Rectangle): Line {
   const y = Math.min(start.y, end.y) - WIDE.frame - WIDE.around / 2;
   const from = start.x + start.width / 2;
   const to = end.x + end.width / 2;
-  const points: [number, number][] = [
-    [from, start.y],
-    [from, y],
-    [to, y],
-    [to, end.y],
-  ];
-  return { points, badge: [(from + to) / 2, y] };
+  return {
+    points: [
+      [from, start.y],
+      [from, y],
+      [to, y],
+      [to, end.y],
+    ],
+    badge: [(from + to) / 2, y],
+  };
 }
 
 function pastTheLeft(start: Rectangle, end: Rectangle): Line {
   const x = Math.min(start.x, end.x) - NARROW.frame - 14;
   const from = start.y + start.height / 2;
   const to = end.y + end.height / 2;
-  const points: [number, number][] = [
-    [start.x, from],
-    [x, from],
-    [x, to],
-    [end.x, to],
-  ];
-  return { points, badge: [x, (from + to) / 2] };
+  return {
+    points: [
+      [start.x, from],
+      [x, from],
+      [x, to],
+      [end.x, to],
+    ],
+    badge: [x, (from + to) / 2],
+  };
 }

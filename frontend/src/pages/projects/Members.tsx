@@ -1,12 +1,21 @@
 import { Button, Group, NativeSelect, Stack, Text, TextInput, Title } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { membersQuery, useAddMember, useEditMember, useOpenProject, useRemoveMember } from "@/api/people";
+import {
+  membersQuery,
+  useAddMember,
+  useEditMember,
+  useInviteMembers,
+  useOpenProject,
+  useRemoveMember,
+} from "@/api/people";
 import { sessionQuery } from "@/api/session";
-import type { ProjectMember, ProjectMembers, RoleName } from "@/api/types";
+import type { Invitation, NewMembers, ProjectMember, ProjectMembers, RoleName } from "@/api/types";
 import { placeErrors } from "@/config-form/serverErrors";
 import { capitalize } from "@/ui/format";
-import { InviteMembers } from "./InviteMembers";
+import { InvitationLinks } from "@/ui/InvitationLinks";
+import { InviteDialog } from "@/ui/InviteDialog";
 import classes from "./projects.module.css";
 
 const ROLES: RoleName[] = ["viewer", "editor", "administrator"];
@@ -139,5 +148,56 @@ function AddMember({ project }: { project: number }) {
         </Button>
       </Group>
     </form>
+  );
+}
+
+const INVITED_ROLES: { value: NewMembers["role"]; label: string }[] = [
+  { value: "viewer", label: "Viewer: sees everything" },
+  { value: "editor", label: "Editor: launches and changes" },
+];
+
+/** Button to invite people without an account into a project, and their links. */
+function InviteMembers({ project }: { project: number }) {
+  const { mutate, error, isPending, reset } = useInviteMembers(project);
+  const [inviting, invite] = useDisclosure(false, { onClose: reset });
+  const [role, setRole] = useState<NewMembers["role"]>("editor");
+  const [invitations, setInvitations] = useState<Invitation[]>([]);
+  return (
+    <Group gap="xs" justify="space-between">
+      <Text size="sm" c="dimmed">
+        They have no account yet?
+      </Text>
+      <Button variant="default" onClick={invite.open}>
+        Invite people
+      </Button>
+      {inviting && (
+        <InviteDialog
+          error={error}
+          isPending={isPending}
+          onClose={invite.close}
+          onSubmit={(people) =>
+            mutate(
+              { people, role },
+              {
+                onSuccess: (invited) => {
+                  invite.close();
+                  setInvitations(invited);
+                },
+              },
+            )
+          }
+        >
+          <NativeSelect
+            label="Role in this project"
+            value={role}
+            data={INVITED_ROLES}
+            onChange={(event) => setRole(event.currentTarget.value as NewMembers["role"])}
+          />
+        </InviteDialog>
+      )}
+      {invitations.length > 0 && (
+        <InvitationLinks invitations={invitations} onClose={() => setInvitations([])} />
+      )}
+    </Group>
   );
 }

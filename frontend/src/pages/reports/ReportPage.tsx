@@ -1,24 +1,35 @@
-import { Anchor, Button, Group, Skeleton, Stack, Text, Title, VisuallyHidden } from "@mantine/core";
+import {
+  Alert,
+  Anchor,
+  Button,
+  Group,
+  Skeleton,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+  VisuallyHidden,
+} from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { archiveAddress } from "@/api/archives";
 import { address } from "@/api/client";
-import { SIGNED_IN_SOURCE, reportQuery, useDeleteReport, useIsSaving } from "@/api/reports";
+import { reportQuery, SIGNED_IN_SOURCE, useDeleteReport, useIsSaving, useShareReport } from "@/api/reports";
 import type { Report } from "@/api/types";
 import { MoveModal } from "@/run-actions/MoveModal";
 import { ConfirmModal } from "@/ui/ConfirmModal";
+import { notifyDone } from "@/ui/notify";
 import { QueryError } from "@/ui/QueryError";
 import { useCatchFocus } from "@/ui/useCatchFocus";
+import { copyText } from "@/ui/useCopy";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { BlockView, DraftView } from "./BlockView";
 import { forget, readKept, textOf } from "./draft";
-import { UnsavedNote } from "./UnsavedNote";
 import { ReportEditor } from "./ReportEditor";
-import classes from "./reports.module.css";
-import { SharePanel } from "./SharePanel";
 import { useNewReport } from "./useNewReport";
 import { useReportDraft } from "./useReportDraft";
+import classes from "./reports.module.css";
 
 /** Page to read or edit a report, or `/reports/new`, which creates one. */
 export default function ReportPage() {
@@ -260,5 +271,94 @@ function DeleteReport({ report }: { report: Report }) {
         </Text>
       </ConfirmModal>
     </>
+  );
+}
+
+/** Buttons to create, copy and revoke the read-only link. */
+function SharePanel({ report }: { report: Report }) {
+  const share = useShareReport(report.id);
+  const make = useCatchFocus<HTMLButtonElement>(report.share_token === null);
+  const link = `${window.location.origin}/shared/reports/${report.share_token}`;
+  async function copy() {
+    if (await copyText(link)) notifyDone("Link copied. It opens this report without a sign-in.");
+  }
+  if (report.share_token === null)
+    return (
+      <Button
+        ref={make}
+        variant="default"
+        w="fit-content"
+        h={32}
+        px="sm"
+        loading={share.isPending}
+        onClick={() => share.mutate(true)}
+      >
+        Share link
+      </Button>
+    );
+  return (
+    <Group gap="xs" align="end" w="100%">
+      <TextInput
+        label="Read-only link"
+        description="Anyone with this link can read this report without a sign-in."
+        value={link}
+        readOnly
+        style={{ flex: 1, minWidth: 220 }}
+        onFocus={(event) => event.currentTarget.select()}
+      />
+      <Button h={36} px="sm" onClick={() => void copy()}>
+        Copy link
+      </Button>
+      <RevokeLink report={report} />
+    </Group>
+  );
+}
+
+function RevokeLink({ report }: { report: Report }) {
+  const [asked, setAsked] = useState(false);
+  const share = useShareReport(report.id);
+  const close = () => setAsked(false);
+  return (
+    <>
+      <Button variant="default" h={36} px="sm" onClick={() => setAsked(true)}>
+        Revoke
+      </Button>
+      <ConfirmModal
+        opened={asked}
+        title="Revoke the link?"
+        action="Revoke link"
+        danger
+        busy={share.isPending}
+        onConfirm={() => share.mutate(false, { onSettled: close })}
+        onClose={close}
+      >
+        <Text size="sm">The link stops working. You can create a new link later.</Text>
+      </ConfirmModal>
+    </>
+  );
+}
+
+interface UnsavedNoteProps {
+  /** Reason why the draft is not saved, or a note that it is being saved. */
+  words: string;
+  held: boolean;
+  edit: () => void;
+}
+
+/** Note above a report that the last changes are not saved. */
+function UnsavedNote({ words, held, edit }: UnsavedNoteProps) {
+  if (!held)
+    return (
+      <span className={classes.state} role="status">
+        {words}
+      </span>
+    );
+  return (
+    <Alert color="yellow" variant="light" title={words}>
+      <Text size="sm">This is the last saved version.</Text>
+      <Button size="xs" mt="xs" onClick={edit}>
+        Continue editing
+      </Button>
+    </Alert>
   );
 }

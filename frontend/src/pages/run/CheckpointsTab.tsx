@@ -1,24 +1,54 @@
-import { Badge, Group, Stack, Text } from "@mantine/core";
-import { IconDeviceFloppy } from "@tabler/icons-react";
+import {
+  ActionIcon,
+  Anchor,
+  Autocomplete,
+  Badge,
+  Button,
+  Group,
+  Menu,
+  Modal,
+  Stack,
+  Text,
+  Textarea,
+} from "@mantine/core";
+import {
+  IconDeviceFloppy,
+  IconDots,
+  IconDownload,
+  IconGauge,
+  IconPin,
+  IconPinnedOff,
+  IconPlayerPlay,
+  IconRobot,
+  IconScale,
+  IconTag,
+  IconVideo,
+} from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { type ComponentProps, useState } from "react";
+import { type ComponentProps, type FormEvent, useState } from "react";
 import { Link } from "react-router";
-import { usePinCheckpoint, checkpointsQuery } from "@/api/checkpoints";
+import { agentAddress } from "@/api/agents";
+import { aliasesQuery, useSetAlias } from "@/api/aliases";
+import { checkpointsQuery, usePinCheckpoint } from "@/api/checkpoints";
+import { fileAddress } from "@/api/client";
 import type { Checkpoint, Run } from "@/api/types";
+import { placeErrors } from "@/config-form/serverErrors";
+import { UnsupportedNote } from "@/run-actions/UnsupportedNote";
 import { BlockableButton } from "@/ui/BlockableButton";
 import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { bytes, short } from "@/ui/format";
+import { FormErrors } from "@/ui/FormErrors";
+import { MenuAction } from "@/ui/MenuAction";
+import { notifyDone } from "@/ui/notify";
 import { Score, Short, TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { availabilityText, isReported, unsupportedReason } from "@/ui/states";
-import { AliasModal } from "./AliasModal";
-import { CheckpointMenu } from "./CheckpointMenu";
 import { CalibrateModal } from "./critic/CalibrateModal";
 import { EvaluateModal } from "./evaluations/EvaluateModal";
-import { RecordModal } from "./recordings/RecordModal";
 import { bestBy } from "./evaluations/request";
 import { ForkModal } from "./ForkModal";
+import { RecordModal } from "./recordings/RecordModal";
 import classes from "./run.module.css";
 
 /** Checkpoints of a run, with their actions. */
@@ -183,5 +213,153 @@ function CheckpointActions({ onFork, ...menu }: CheckpointActionsProps) {
         liveUrl={`/runs/${run.id}/live?checkpoint=${checkpoint.id}`}
       />
     </Group>
+  );
+}
+
+interface CheckpointMenuProps {
+  run: Run;
+  checkpoint: Checkpoint;
+  fileId: number;
+  liveUrl: string;
+  onEvaluate: () => void;
+  onCalibrate: () => void;
+  onRecord: () => void;
+  onPin: () => void;
+  onSetAlias: () => void;
+}
+
+/** Menu of the actions for a checkpoint, except forking. */
+function CheckpointMenu({
+  run,
+  checkpoint,
+  fileId,
+  liveUrl,
+  onEvaluate,
+  onCalibrate,
+  onRecord,
+  onPin,
+  onSetAlias,
+}: CheckpointMenuProps) {
+  const isUnsupported = unsupportedReason(run) !== null;
+  return (
+    <Menu width={220} position="bottom-end" keepMounted={false}>
+      <Menu.Target>
+        <ActionIcon size={32} aria-label={`Actions for the checkpoint at step ${checkpoint.step}`}>
+          <IconDots size={18} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <UnsupportedNote run={run} />
+        <MenuAction Icon={IconPlayerPlay} label="Watch live" disabled={isUnsupported} to={liveUrl} />
+        <MenuAction Icon={IconGauge} label="Evaluate…" disabled={isUnsupported} onClick={onEvaluate} />
+        <MenuAction
+          Icon={IconScale}
+          label="Calibrate critic…"
+          disabled={isUnsupported}
+          onClick={onCalibrate}
+        />
+        <MenuAction Icon={IconVideo} label="Record replay…" disabled={isUnsupported} onClick={onRecord} />
+        <MenuAction
+          Icon={checkpoint.pinned ? IconPinnedOff : IconPin}
+          label={checkpoint.pinned ? "Unpin" : "Pin"}
+          disabled={run.actions.edit !== null}
+          onClick={onPin}
+        />
+        <MenuAction
+          Icon={IconTag}
+          label="Set alias…"
+          disabled={run.actions.edit !== null}
+          onClick={onSetAlias}
+        />
+        <Menu.Divider />
+        <MenuAction Icon={IconDownload} label="Download checkpoint" href={fileAddress(fileId)} />
+        <MenuAction
+          Icon={IconRobot}
+          label="Download agent"
+          disabled={run.unsupported_because !== null}
+          href={agentAddress(run.id, checkpoint.id)}
+        />
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+interface AliasModalProps {
+  run: Run;
+  checkpoint: Checkpoint;
+  onClose: () => void;
+}
+
+/** Dialog that sets an alias of a checkpoint. */
+function AliasModal({ run, checkpoint, onClose }: AliasModalProps) {
+  const [typed, setTyped] = useState("");
+  const name = typed.trim().toLowerCase();
+  const [why, setWhy] = useState("");
+  const { data: aliases = [] } = useQuery(aliasesQuery);
+  const set = useSetAlias(run.id);
+  const before = aliases.find((alias) => alias.name === name);
+  const { byField, general } = set.error ? placeErrors(set.error, ["name"]) : { byField: {}, general: [] };
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    set.mutate(
+      { name, checkpoint_id: checkpoint.id, why },
+      {
+        onSuccess() {
+          notifyDone(`${name} now names the checkpoint at ${short(checkpoint.step, "steps")}.`);
+          onClose();
+        },
+      },
+    );
+  }
+
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Alias of the checkpoint at ${short(checkpoint.step, "steps")}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form onSubmit={submit} noValidate>
+        <Stack gap="md">
+          <Autocomplete
+            label="Alias"
+            description="A name such as pong/champion. A checkpoint with an alias is never pruned."
+            data-autofocus
+            openOnFocus={false}
+            maxLength={100}
+            data={aliases.map((alias) => alias.name)}
+            value={typed}
+            error={byField.name}
+            onChange={setTyped}
+          />
+          {before && (
+            <Text size="sm">
+              It now names a checkpoint of{" "}
+              <Anchor component={Link} to={`/runs/${before.run_id}`} inherit>
+                run {before.run_id}
+              </Anchor>{" "}
+              and moves here.
+            </Text>
+          )}
+          <Textarea
+            label="Reason"
+            description="For the history of the alias."
+            maxLength={2000}
+            value={why}
+            onChange={(event) => setWhy(event.currentTarget.value)}
+          />
+          <FormErrors messages={general} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={set.isPending} disabled={name === ""}>
+              Set alias
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
   );
 }

@@ -1,4 +1,6 @@
 import { Group, Stack, Switch, Table, Text, Title } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconSettings } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { changesQuery } from "@/api/changes";
@@ -6,17 +8,19 @@ import { presetsQuery } from "@/api/configuration";
 import type { ConfigValue, Run } from "@/api/types";
 import { sameValue, shown } from "@/config-form/draft";
 import { type FormField, sectionsOf } from "@/config-form/schema";
+import { useConfigFields } from "@/config-form/useConfigFields";
+import { ChangeSettingsModal } from "@/run-actions/changes/ChangeSettingsModal";
+import { changeState, describeChange } from "@/run-actions/changes/changeWords";
 import { BlockableButton } from "@/ui/BlockableButton";
 import { CommandLine } from "@/ui/CommandLine";
 import { CopyText } from "@/ui/CopyText";
 import { DataTable } from "@/ui/DataTable";
+import { TimeAgo } from "@/ui/Quantity";
 import { hasAgent, isReported, unsupportedReason } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
-import { ChangesCard } from "./ChangesCard";
 import { curlCommand, rerunCommands, trainCommand } from "./commands";
 import { ProvenanceCard } from "./provenance/ProvenanceCard";
 import classes from "./run.module.css";
-import { useConfigFields } from "@/config-form/useConfigFields";
 
 /** All settings of a run with their defaults, commands that launch it again, and its provenance. */
 export function ConfigTab({ run }: { run: Run }) {
@@ -207,5 +211,58 @@ function Command({ title, command }: { title: string; command: string }) {
       </Text>
       <CommandLine command={command} />
     </div>
+  );
+}
+
+/** Changes of a run's settings while it trained, and a button for another one. */
+function ChangesCard({ run }: { run: Run }) {
+  const [isOpen, dialog] = useDisclosure(false);
+  const { data } = useQuery(changesQuery(run.id));
+  const fields = useConfigFields(run);
+  const changes = data?.items ?? [];
+  return (
+    <section className={classes.card} aria-label="Changes">
+      <Group justify="space-between" mb="xs">
+        <Title order={2}>Changes</Title>
+        <BlockableButton
+          blocked={run.actions.change}
+          size="xs"
+          variant="default"
+          leftSection={<IconSettings size={14} aria-hidden />}
+          onClick={dialog.open}
+        >
+          Change settings…
+        </BlockableButton>
+      </Group>
+      <DataTable
+        label="Table of changes"
+        verticalSpacing={6}
+        layout="auto"
+        rows={changes}
+        rowKey={({ number }) => number}
+        empty={
+          <Text size="sm" c="dimmed">
+            The run has the settings that it started with.
+          </Text>
+        }
+        columns={[
+          {
+            title: "Change",
+            cell: (change) => describeChange(change, fields).map((line) => <div key={line}>{line}</div>),
+          },
+          {
+            title: "Requested",
+            cell: ({ requested_at, requested_by }) => (
+              <>
+                <TimeAgo time={requested_at} />
+                {requested_by && ` by ${requested_by}`}
+              </>
+            ),
+          },
+          { title: "State", cell: changeState },
+        ]}
+      />
+      {isOpen && <ChangeSettingsModal run={run} onClose={dialog.close} />}
+    </section>
   );
 }

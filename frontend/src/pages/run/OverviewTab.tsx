@@ -1,35 +1,41 @@
-import { Anchor, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Code, Group, Stack, TagsInput, Text, Textarea, Title } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 import { checkpointsQuery } from "@/api/checkpoints";
 import { diagnosisQuery } from "@/api/diagnosis";
 import { metricNamesQuery } from "@/api/metrics";
 import { replaysQuery } from "@/api/replays";
+import { useEditRun } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { Figure } from "@/charts/Figure";
 import { chartOf, MEAN_RETURN, metricSections, RETURN, returnsFirst } from "@/charts/metrics";
 import { useCurveView } from "@/charts/useCurveView";
 import { useMetricCatalog } from "@/charts/useMetricCatalog";
+import { AwaitedReplay } from "@/replays/AwaitedReplay";
+import { Milestones, useMilestones } from "@/replays/Milestones";
+import { newestFirst } from "@/replays/places";
+import { ReplayStage } from "@/replays/ReplayStage";
+import { FixButton } from "@/run-actions/FixButton";
+import { CopyText } from "@/ui/CopyText";
 import { EmptyState } from "@/ui/EmptyState";
-import { short } from "@/ui/format";
+import { duration, short } from "@/ui/format";
+import { useMayEdit } from "@/ui/mayEdit";
+import { tabStorage } from "@/ui/pageStorage";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
 import { isActive, isReported } from "@/ui/states";
+import { normalizeTags } from "@/ui/tags";
+import { useNow } from "@/ui/useNow";
 import { ConfigSummary } from "./ConfigSummary";
 import { DiagnosisCard } from "./diagnosis/DiagnosisCard";
-import { FailureCard } from "./FailureCard";
 import { CurveMarks } from "./marks/CurveMarks";
-import { NotesCard } from "./NotesCard";
-import { AwaitedReplay } from "@/replays/AwaitedReplay";
-import { Milestones, useMilestones } from "@/replays/Milestones";
-import { ReplayStage } from "@/replays/ReplayStage";
-import { newestFirst } from "@/replays/places";
 import { RolesCard } from "./RolesCard";
 import { RunTimes } from "./RunTimes";
-import { StartCard, isStarting } from "./StartCard";
 import { SubmissionCard } from "./SubmissionCard";
 import { isLearningMetric } from "./systemMetrics";
-import { WarningsCard } from "./WarningsCard";
+import warningClasses from "@/ui/Warning.module.css";
 import classes from "./run.module.css";
 
 /** Charts of a run that reports no return. */
@@ -168,6 +174,151 @@ function NewestReplay({ run }: { run: Run }) {
           {replays.data ? <AwaitedReplay run={run} /> : "Loading replay…"}
         </Text>
       )}
+    </section>
+  );
+}
+
+/** Remove the last line of a traceback if it repeats the message, which is the title of the card. */
+function withoutMessage(traceback: string, message: string): string {
+  const lines = traceback.trimEnd().split("\n");
+  return lines.length > 1 && lines.at(-1)?.endsWith(message) ? lines.slice(0, -1).join("\n") : traceback;
+}
+
+/** Why a run failed, with the trainer's message and traceback. */
+function FailureCard({ run }: { run: Run }) {
+  const { failure } = run;
+  if (!failure) return null;
+  return (
+    <section className={`${classes.card} ${classes.failure}`} role="alert">
+      <Group gap="xs" wrap="nowrap" align="flex-start" mb="xs">
+        <IconAlertTriangle size={18} aria-hidden style={{ flex: "none" }} />
+        <Title order={2}>{failure.message}</Title>
+      </Group>
+      {failure.traceback && (
+        <Code block className={classes.traceback} tabIndex={0}>
+          {withoutMessage(failure.traceback, failure.message)}
+        </Code>
+      )}
+      <Group gap="xs" mt="xs">
+        <FixButton run={run} />
+        {failure.traceback && <CopyText label="Copy traceback" text={failure.traceback} />}
+      </Group>
+    </section>
+  );
+}
+
+/** The trainer's warnings: problems that did not end the run. */
+export function WarningsCard({ run }: { run: Run }) {
+  if (run.warnings.length === 0) return null;
+  return (
+    <section className={`${classes.card} ${warningClasses.warning}`} role="status" aria-label="Warnings">
+      <Group gap="xs" wrap="nowrap" mb="xs">
+        <IconAlertTriangle size={18} aria-hidden style={{ flex: "none" }} />
+        <Title order={2}>{run.warnings.length === 1 ? "Warning" : "Warnings"}</Title>
+      </Group>
+      {run.warnings.map((warning, index) => (
+        <Text key={index} size="sm" mb={4}>
+          {warning}
+        </Text>
+      ))}
+      <Anchor component={Link} to={`/runs/${run.id}/log`} size="sm">
+        See the log
+      </Anchor>
+    </section>
+  );
+}
+
+type StartingRun = Pick<Run, "state" | "start_steps">;
+
+/** Return true from the queue until the first update. */
+function isStarting(run: StartingRun): boolean {
+  return isActive(run) && run.start_steps.some((step) => step.ended_at === null);
+}
+
+/** Start steps of a run, from the queue to the first update, each with its duration so far. */
+function StartCard({ run }: { run: StartingRun }) {
+  const now = useNow();
+  return (
+    <section className={classes.card} aria-label="Start">
+      <Title order={2} mb="xs">
+        Start
+      </Title>
+      <ol className={classes.startSteps}>
+        {run.start_steps.map(({ name, began_at, ended_at }) => (
+          <li key={`${began_at} ${name}`} aria-current={ended_at === null ? "step" : undefined}>
+            <span>{name}</span>
+            <span className={classes.startTime}>
+              {duration(((ended_at ? Date.parse(ended_at) : now) - Date.parse(began_at)) / 1000)}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** Tags and notes, saved on blur. The browser stores unsaved notes. */
+function NotesCard({ run }: { run: Run }) {
+  const mayEdit = useMayEdit();
+  const storageKey = `arcadia-notes-${run.id}`;
+  // The unsaved text. Without one, show the run's notes, which another tab may change.
+  const [draft, setDraft] = useState(() => tabStorage.read<string>(storageKey));
+  const editNotes = useEditRun(run.id, {
+    onSaved({ notes }) {
+      if (tabStorage.read(storageKey) === notes) tabStorage.forget(storageKey);
+      setDraft((now) => (now === notes ? null : now));
+    },
+  });
+  const editTags = useEditRun(run.id);
+  // While a change is being saved, add the next tag to the unsaved tags.
+  const tags = (editTags.isPending ? editTags.variables.tags : null) ?? run.tags;
+
+  function changeNotes(notes: string) {
+    tabStorage.keep(storageKey, notes);
+    setDraft(notes);
+  }
+
+  function save() {
+    if (draft === null) return;
+    if (draft === run.notes) {
+      tabStorage.forget(storageKey);
+      setDraft(null);
+    } else if (!editNotes.isPending || editNotes.variables.notes !== draft) {
+      editNotes.mutate({ notes: draft });
+    }
+  }
+
+  // Navigation removes the field without a blur event, so save on unmount.
+  const saveOnUnmount = useRef(save);
+  useEffect(() => {
+    saveOnUnmount.current = save;
+  });
+  useEffect(() => () => saveOnUnmount.current(), []);
+
+  return (
+    <section className={classes.card} aria-label="Tags and notes">
+      <Stack gap="xs">
+        <Title order={2}>Tags and notes</Title>
+        <TagsInput
+          aria-label="Tags"
+          placeholder={tags.length > 0 ? undefined : mayEdit ? "Add tag" : "No tags"}
+          readOnly={!mayEdit}
+          value={tags}
+          onChange={(chosen) => editTags.mutate({ tags: normalizeTags(chosen) })}
+        />
+        <Textarea
+          aria-label="Notes"
+          placeholder={mayEdit ? "Add notes" : "No notes"}
+          readOnly={!mayEdit}
+          autosize
+          minRows={2}
+          maxRows={16}
+          value={draft ?? run.notes}
+          description={editNotes.isPending ? "Saving…" : undefined}
+          onChange={(event) => changeNotes(event.currentTarget.value)}
+          onBlur={save}
+        />
+      </Stack>
     </section>
   );
 }

@@ -1,11 +1,28 @@
-import { Anchor, Badge, Group, Text } from "@mantine/core";
+import { ActionIcon, Anchor, Badge, Button, Group, Text, TextInput, Title, Tooltip } from "@mantine/core";
+import {
+  IconArrowBackUp,
+  IconBroadcast,
+  IconPencil,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlayerStop,
+} from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
 import { Link, useNavigate } from "react-router";
+import { checkpointsQuery } from "@/api/checkpoints";
+import { isSubmitted } from "@/api/mutationState";
+import { type RunAction, useEditRun, useForkRun } from "@/api/runs";
 import type { Run } from "@/api/types";
+import { RunMenu } from "@/run-actions/RunMenu";
+import { useRunControls } from "@/run-actions/useRunControls";
+import { BlockableButton } from "@/ui/BlockableButton";
 import { projectAddress } from "@/ui/currentProject";
-import { plural } from "@/ui/format";
-import { Thumbnail } from "@/ui/Thumbnail";
-import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
+import { plural, short } from "@/ui/format";
+import { ForEditors } from "@/ui/mayEdit";
+import { notifyDone, notifyProblem } from "@/ui/notify";
 import { OriginBadge } from "@/ui/OriginBadge";
+import { Rate, Score, Short, TimeAgo } from "@/ui/Quantity";
 import { RunDot } from "@/ui/RunDot";
 import { RunProgress } from "@/ui/RunProgress";
 import { RunStateBadge } from "@/ui/RunStateBadge";
@@ -16,11 +33,11 @@ import {
   isReported,
   lastReturnMeaning,
   methodOnEnv,
+  unsupportedReason,
 } from "@/ui/states";
+import { Thumbnail } from "@/ui/Thumbnail";
+import { useCatchFocus } from "@/ui/useCatchFocus";
 import { BestEvaluation } from "./evaluations/BestEvaluation";
-import { RunActions } from "./RunActions";
-import { RunMenu } from "@/run-actions/RunMenu";
-import { RunTitle } from "./RunTitle";
 import classes from "./run.module.css";
 
 interface RunHeaderProps {
@@ -179,5 +196,169 @@ function Returns({ run }: { run: Run }) {
         </dd>
       </div>
     </>
+  );
+}
+
+/** Name of a run, editable in place. Enter saves, Escape cancels. */
+function RunTitle({ run }: { run: Run }) {
+  const [draft, setDraft] = useState<string | null>(null);
+  const edit = useEditRun(run.id);
+  const editButton = useCatchFocus<HTMLButtonElement>(draft === null);
+
+  if (draft === null) {
+    return (
+      <>
+        <Title order={1}>{run.name}</Title>
+        <ForEditors>
+          <Tooltip label="Rename">
+            <ActionIcon ref={editButton} size="sm" aria-label="Rename run" onClick={() => setDraft(run.name)}>
+              <IconPencil size={16} />
+            </ActionIcon>
+          </Tooltip>
+        </ForEditors>
+      </>
+    );
+  }
+
+  function save(event: FormEvent) {
+    event.preventDefault();
+    const name = draft?.trim() ?? "";
+    if (name === "" || name === run.name) setDraft(null);
+    else edit.mutate({ name }, { onSuccess: () => setDraft(null) });
+  }
+
+  return (
+    <form onSubmit={save} style={{ flex: 1, minWidth: 0 }}>
+      <Group gap={8} wrap="nowrap">
+        <TextInput
+          aria-label="Run name"
+          value={draft}
+          maxLength={200}
+          data-autofocus
+          autoFocus
+          style={{ flex: 1 }}
+          onChange={(event) => setDraft(event.currentTarget.value)}
+          onKeyDown={(event) => event.key === "Escape" && setDraft(null)}
+        />
+        <Button type="submit" loading={edit.isPending}>
+          Save
+        </Button>
+        <Button variant="default" onClick={() => setDraft(null)}>
+          Cancel
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+const ACTIONS: { action: RunAction; label: string; tooltip: string; Icon: typeof IconPlayerStop }[] = [
+  {
+    action: "resume",
+    label: "Resume",
+    tooltip: "Continue from the last checkpoint. Environments start new episodes.",
+    Icon: IconPlayerPlay,
+  },
+  {
+    action: "pause",
+    label: "Pause",
+    tooltip: "Save a checkpoint and free the worker. You can resume the run.",
+    Icon: IconPlayerPause,
+  },
+  {
+    action: "stop",
+    label: "Stop run",
+    tooltip: "Save a checkpoint and end the run. You can undo this for 10 seconds.",
+    Icon: IconPlayerStop,
+  },
+];
+
+/** A script ends only if it checks for these requests. */
+const SCRIPT_TOOLTIPS: Partial<Record<RunAction, string>> = {
+  resume: "Let the script continue.",
+  pause: "Request the script to end. You can run it again later.",
+  stop: "Request the script to end. You can undo this for 10 seconds.",
+};
+
+/** Buttons for the actions that the run allows now. */
+function RunActions({ run }: { run: Run }) {
+  const { perform, isStopPending, undoStop, sending } = useRunControls(run);
+  const undo = useCatchFocus<HTMLButtonElement>(isStopPending);
+  const stop = useCatchFocus<HTMLButtonElement>(!isStopPending);
+  if (isStopPending) {
+    return (
+      <Button ref={undo} size="xs" leftSection={<IconArrowBackUp size={14} aria-hidden />} onClick={undoStop}>
+        Undo stop
+      </Button>
+    );
+  }
+  return (
+    <>
+      {ACTIONS.filter(({ action }) => run.actions[action] === null).map(
+        ({ action, label, tooltip, Icon }) => (
+          <Tooltip key={action} label={isReported(run) ? SCRIPT_TOOLTIPS[action] : tooltip}>
+            <Button
+              ref={action === "stop" ? stop : undefined}
+              size="xs"
+              variant={action === "resume" ? "filled" : "default"}
+              leftSection={<Icon size={14} aria-hidden />}
+              loading={sending === action}
+              onClick={() => perform(action)}
+            >
+              {label}
+            </Button>
+          </Tooltip>
+        ),
+      )}
+      {hasAgent(run) && (
+        <BlockableButton
+          blocked={run.actions.play}
+          tooltip="Watch the agent play in real time, with its values and action probabilities."
+          to={`/runs/${run.id}/live`}
+          size="xs"
+          variant="default"
+          leftSection={<IconBroadcast size={14} aria-hidden />}
+        >
+          Watch live
+        </BlockableButton>
+      )}
+      {!isReported(run) && (run.state === "stopped" || run.state === "failed") && (
+        <ContinueButton run={run} />
+      )}
+    </>
+  );
+}
+
+/** Button that continues an ended run from its last checkpoint as a new run. Empty without a checkpoint. */
+function ContinueButton({ run }: { run: Run }) {
+  const { data: checkpoints = [] } = useQuery(checkpointsQuery(run.id));
+  const fork = useForkRun();
+  const navigate = useNavigate();
+  const [last] = checkpoints
+    .filter(({ available, file_id, step }) => available && file_id !== null && step < (run.total_steps ?? 0))
+    .toSorted((a, b) => b.step - a.step || b.id - a.id);
+  if (!last) return null;
+
+  const continueRun = () =>
+    fork.mutate(
+      { id: run.id, checkpoint_id: last.id },
+      {
+        onSuccess(child) {
+          notifyDone(`Run ${child.id} continues run ${run.id}.`);
+          void navigate(`/runs/${child.id}`);
+        },
+        onError: notifyProblem,
+      },
+    );
+  return (
+    <BlockableButton
+      blocked={unsupportedReason(run)}
+      tooltip="Launches a new run with the same settings from the last checkpoint"
+      size="xs"
+      leftSection={<IconPlayerPlay size={14} aria-hidden />}
+      loading={isSubmitted(fork)}
+      onClick={continueRun}
+    >
+      Continue from {short(last.step)}
+    </BlockableButton>
   );
 }

@@ -2,7 +2,7 @@ import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
-import { WarningsCard } from "./WarningsCard";
+import { WarningsCard } from "./OverviewTab";
 
 it("shows every warning of a run and links to its log", async () => {
   const warnings = ["All units of convolution 1 are dead", "The replay of step 5 could not be recorded"];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { rolesOn } from "@/testing/runs";
-import { describePlaces, formatRanges, groupByHost } from "./roles";
+import { describePlaces, formatRanges, groupByHost } from "./RolesCard";
 
 describe("roles by host", () => {
   it("names each kind once, with number ranges", () => {

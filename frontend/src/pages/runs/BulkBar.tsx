@@ -6,18 +6,17 @@ import { type BulkResult, useBulkAction } from "@/api/runActions";
 import { writeRunNumbers } from "@/api/runNumbers";
 import type { FailuresQuery } from "@/api/runs";
 import type { BulkAction, ListedRun } from "@/api/types";
-import { ConfirmModal } from "@/ui/ConfirmModal";
-import { exact, plural } from "@/ui/format";
-import { notifyDone, notifyUndoable } from "@/ui/notify";
-import { splitByEligibility } from "@/run-actions/eligibility";
+import { type SkippedRun, splitByEligibility } from "@/run-actions/eligibility";
 import { MoveModal } from "@/run-actions/MoveModal";
 import { PurgeModal } from "@/run-actions/PurgeModal";
 import { sendWithRetries } from "@/run-actions/retriedActions";
 import { ACTION_NAMES, ACTION_PARTICIPLES, ACTION_RESULTS } from "@/run-actions/words";
+import { ConfirmModal } from "@/ui/ConfirmModal";
+import { exact, plural } from "@/ui/format";
+import { notifyDone, notifyUndoable } from "@/ui/notify";
 import { BulkToolbar, type ToolbarItem } from "./BulkToolbar";
 import { ExportModal } from "./ExportModal";
 import { actionsOf, compareGroups, CONSEQUENCES, MatchesBar } from "./MatchesBar";
-import { SkippedList } from "./SkippedList";
 import { TagModal } from "./TagModal";
 import type { RunTableModel } from "./useRunTable";
 
@@ -251,5 +250,26 @@ function ConfirmActionModal({ action, runs, onConfirm, onClose }: AskModalProps)
         <SkippedList skipped={skipped} />
       </Stack>
     </ConfirmModal>
+  );
+}
+
+/** List of the runs that an action skips, with reasons. */
+function SkippedList({ skipped }: { skipped: readonly SkippedRun[] }) {
+  if (skipped.length === 0) return null;
+  return (
+    <div>
+      <Text size="sm" fw={500}>
+        {plural(skipped.length, "run")} will be skipped:
+      </Text>
+      <ScrollArea.Autosize mah={200}>
+        <List size="sm">
+          {skipped.map(({ run, reason }) => (
+            <List.Item key={run.id}>
+              {run.name} #{run.id}: {reason}
+            </List.Item>
+          ))}
+        </List>
+      </ScrollArea.Autosize>
+    </div>
   );
 }

@@ -2,7 +2,7 @@ import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import { renderPage } from "@/testing/render";
-import { FacetFilter } from "./FacetFilter";
+import { FacetFilter } from "./RunFilters";
 
 const GAMES = ["Catch", "Pong", "Breakout"].map((label) => ({ value: label.toLowerCase(), label }));
 const MANY = Array.from({ length: 9 }, (_, at) => ({ value: `game-${at}`, label: `Game ${at}` }));

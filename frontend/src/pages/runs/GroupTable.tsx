@@ -57,35 +57,12 @@ interface GroupTableProps {
   /** The run that others are compared with. */
   baseline: ListedRun | null;
   onBaseline: (run: number | null) => void;
+  onSort: (groupSort: string) => void;
 }
 
 /** Runs grouped by fields. A group opens into the groups of the next field, and at last into its runs. */
-export function GroupTable({ onSort, ...props }: GroupTableProps & { onSort: (groupSort: string) => void }) {
-  const { view, baseline, onBaseline } = props;
-  const table = (
-    <StickyTable
-      label="Groups of runs"
-      className={classes.groups}
-      columns={
-        <colgroup>
-          {COLUMNS.map(({ title }) => (
-            <col key={title} />
-          ))}
-        </colgroup>
-      }
-      head={
-        <tr role="row">
-          {COLUMNS.map(({ title, sort }) => (
-            <GroupHeader key={title} title={title} sort={sort} view={view} onSort={onSort} />
-          ))}
-        </tr>
-      }
-    >
-      <tbody role="rowgroup">
-        <Groups root={view} {...props} level={0} />
-      </tbody>
-    </StickyTable>
-  );
+export function GroupTable(table: GroupTableProps) {
+  const { view, baseline, onBaseline, onSort } = table;
   return (
     <div>
       <Group gap="4px 16px" mb={4}>
@@ -101,7 +78,28 @@ export function GroupTable({ onSort, ...props }: GroupTableProps & { onSort: (gr
           </Group>
         )}
       </Group>
-      {table}
+      <StickyTable
+        label="Groups of runs"
+        className={classes.groups}
+        columns={
+          <colgroup>
+            {COLUMNS.map(({ title }) => (
+              <col key={title} />
+            ))}
+          </colgroup>
+        }
+        head={
+          <tr role="row">
+            {COLUMNS.map(({ title, sort }) => (
+              <GroupHeader key={title} title={title} sort={sort} view={view} onSort={onSort} />
+            ))}
+          </tr>
+        }
+      >
+        <tbody role="rowgroup">
+          <Groups table={table} filter={view.filter} level={0} />
+        </tbody>
+      </StickyTable>
     </div>
   );
 }
@@ -140,11 +138,6 @@ interface GroupHeaderProps {
   onSort: (groupSort: string) => void;
 }
 
-/** Return the order of the groups of one field. Their values order them better than their labels: 2 is before 10. */
-function groupOrder(sort: string, field: string | undefined): string {
-  return field === undefined ? sort : sort.replace(/^(-?)label$/, (_, sign: string) => sign + field);
-}
-
 /** Column header. A click sorts the groups, and a second one reverses them. */
 function GroupHeader({ title, sort, view, onSort }: GroupHeaderProps) {
   if (sort === null) {
@@ -170,24 +163,30 @@ function GroupHeader({ title, sort, view, onSort }: GroupHeaderProps) {
   );
 }
 
-interface LevelProps extends GroupTableProps {
-  /** The view of the whole table. Its fields are the levels. */
-  root: RunsView;
+interface LevelProps {
+  table: GroupTableProps;
+  /** Filter of the runs at this place. */
+  filter: string;
+  /** Number of fields that the runs are already grouped by. */
   level: number;
 }
 
-function Groups({ root, view, project, baseline, onBaseline, level }: LevelProps) {
+/** The groups of one field, and what is inside the open ones. */
+function Groups({ table, filter, level }: LevelProps) {
+  const { view, project, baseline } = table;
   const [open, setOpen] = useState<readonly string[]>([]);
+  const field = view.by[level] ?? "";
   const query = useQuery(
     runGroupsQuery({
-      ...toFailuresQuery(view, project),
-      by: root.by[level] ?? "",
-      sort: groupOrder(root.groupSort, root.by[level]),
+      ...toFailuresQuery({ ...view, filter }, project),
+      by: field,
+      // The values of a field order its groups better than their labels: 2 is before 10.
+      sort: view.groupSort.replace(/^(-?)label$/, (_, sign: string) => sign + field),
     }),
   );
-  const fields = root.by.slice(0, level + 1).join(",");
+  const fields = view.by.slice(0, level + 1).join(",");
   const baselineGroup = useQuery({
-    ...baselineGroupQuery({ ...toFailuresQuery(root, project), by: fields }, baseline?.id ?? 0),
+    ...baselineGroupQuery({ ...toFailuresQuery(view, project), by: fields }, baseline?.id ?? 0),
     enabled: baseline !== null,
   }).data;
   if (query.isError && !query.data) {
@@ -199,32 +198,24 @@ function Groups({ root, view, project, baseline, onBaseline, level }: LevelProps
   }
   if (!query.data) return <Wide>Loading groups…</Wide>;
   const hidden = query.data.total - query.data.items.length;
-  const isLast = level === root.by.length - 1;
+  const Inside = level === view.by.length - 1 ? Runs : Groups;
   return (
     <>
       {query.data.items.map((group) => {
         const isOpen = open.includes(group.filter);
-        const inside = { ...view, filter: group.filter };
         return (
           <Fragment key={group.filter}>
             <GroupRow
+              table={table}
               group={group}
               level={level}
               isOpen={isOpen}
-              address={`/?${toParams({ ...inside, by: [] }).toString()}`}
-              baseline={baseline}
               baselineGroup={baselineGroup}
-              onBaseline={onBaseline}
               onToggle={() =>
                 setOpen(isOpen ? open.filter((other) => other !== group.filter) : [...open, group.filter])
               }
             />
-            {isOpen && !isLast && (
-              <Groups root={root} view={inside} {...{ project, baseline, onBaseline }} level={level + 1} />
-            )}
-            {isOpen && isLast && (
-              <Runs view={inside} project={project} baseline={baseline} level={level + 1} />
-            )}
+            {isOpen && <Inside table={table} filter={group.filter} level={level + 1} />}
           </Fragment>
         );
       })}
@@ -233,21 +224,17 @@ function Groups({ root, view, project, baseline, onBaseline, level }: LevelProps
   );
 }
 
-interface GroupRowProps {
+interface GroupRowProps extends Pick<LevelProps, "table" | "level"> {
   group: ListedGroup;
-  level: number;
   isOpen: boolean;
-  /** The list of only these runs. */
-  address: string;
-  baseline: ListedRun | null;
   /** Null if the baseline is in no group, undefined until that is known. */
   baselineGroup: ListedGroup | null | undefined;
-  onBaseline: (run: number | null) => void;
   onToggle: () => void;
 }
 
-function GroupRow(props: GroupRowProps) {
-  const { group, level, isOpen, address, baseline, baselineGroup, onBaseline, onToggle } = props;
+function GroupRow({ table, group, level, isOpen, baselineGroup, onToggle }: GroupRowProps) {
+  const { view, baseline, onBaseline } = table;
+  const listUrl = `/?${toParams({ ...view, filter: group.filter, by: [] }).toString()}`;
   const label = group.label || "Without a value";
   const isBaseline = Boolean(baseline && baselineGroup && isSameGroup(group, baselineGroup));
   const delta = (value: GroupValue) => {
@@ -292,7 +279,7 @@ function GroupRow(props: GroupRowProps) {
         </div>
       </td>
       <td role="cell">
-        <Anchor component={Link} to={address} size="sm" title={statesText(group)}>
+        <Anchor component={Link} to={listUrl} size="sm" title={statesText(group)}>
           {short(group.runs, group.runs === 1 ? "run" : "runs")}
         </Anchor>
       </td>
@@ -312,10 +299,10 @@ function GroupRow(props: GroupRowProps) {
   );
 }
 
-type RunsProps = Pick<LevelProps, "view" | "project" | "baseline" | "level">;
-
-function Runs({ view, project, baseline, level }: RunsProps) {
-  const { data } = useQuery(groupRunsQuery({ ...toFailuresQuery(view, project), sort: view.sort }));
+/** The runs of a group. */
+function Runs({ table: { view, project, baseline }, filter, level }: LevelProps) {
+  const query = { ...toFailuresQuery({ ...view, filter }, project), sort: view.sort };
+  const { data } = useQuery(groupRunsQuery(query));
   if (!data) return <Wide>Loading runs…</Wide>;
   return (
     <SparklineBatches runs={data.items}>

@@ -5,7 +5,7 @@ import { aReplay } from "@/testing/files";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { serve } from "@/testing/server";
-import { ReplayPreview } from "./ReplayPreview";
+import { ReplayPreview } from "./RunCell";
 
 it("plays the newest replay on hover, and fetches nothing before", async () => {
   const server = serve({ "GET /runs/1/replays": [aReplay(3, 1000), aReplay(5, 9000)] });

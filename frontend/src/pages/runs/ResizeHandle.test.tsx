@@ -1,7 +1,7 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { MIN_WIDTH } from "./columnSpecs";
-import { ResizeHandle } from "./ResizeHandle";
+import { ResizeHandle } from "./RunTable";
 
 // jsdom captures no pointers.
 beforeEach(() => {

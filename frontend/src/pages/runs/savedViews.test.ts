@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SavedView } from "@/api/types";
-import { findView, isViewLink, openedParams, queryToSave } from "./savedViews";
+import { findView, isViewLink, openedParams, queryToSave } from "./useSavedViews";
 
 const aView = (id: number, name: string, query = ""): SavedView => ({
   id,

@@ -3,7 +3,6 @@ import { useEffect } from "react";
 import { useSearchParams } from "react-router";
 import type { SavedView } from "@/api/types";
 import { viewsQuery } from "@/api/views";
-import { findView, isViewLink, openedParams, queryToSave, VIEW_PARAM } from "./savedViews";
 
 /** Return the saved views of the project and the opened one. A link with only a view's id or name shows the view. */
 export function useSavedViews(project: string | null, defaults: Record<string, string>) {
@@ -40,3 +39,41 @@ export function useSavedViews(project: string | null, defaults: Record<string, s
 }
 
 export type SavedViews = ReturnType<typeof useSavedViews>;
+
+/** URL parameter with the id or the name of the opened view. */
+const VIEW_PARAM = "view";
+/** Parameters that a view does not store. */
+const NOT_SAVED = ["project", VIEW_PARAM, "zoom"];
+
+/** Return the query that saves what the page shows. `defaults` has parameters that the URL may leave out. */
+export function queryToSave(params: URLSearchParams, defaults: Record<string, string>): string {
+  const saved = new URLSearchParams(params);
+  for (const name of NOT_SAVED) saved.delete(name);
+  for (const [name, value] of Object.entries(defaults)) if (!saved.has(name)) saved.set(name, value);
+  saved.sort();
+  return saved.toString();
+}
+
+/** Return the URL parameters that show a saved view. */
+export function openedParams(view: SavedView, params: URLSearchParams): URLSearchParams {
+  const next = new URLSearchParams(view.query);
+  for (const name of NOT_SAVED) next.delete(name);
+  const project = params.get("project");
+  if (project !== null) next.set("project", project);
+  next.set(VIEW_PARAM, String(view.id));
+  return next;
+}
+
+/** Return true if the URL names only a view, without what it shows. */
+export function isViewLink(params: URLSearchParams): boolean {
+  return params.has(VIEW_PARAM) && [...params.keys()].every((name) => NOT_SAVED.includes(name));
+}
+
+/** Return the view with an id or a name. */
+export function findView(views: readonly SavedView[], reference: string): SavedView | undefined {
+  const name = reference.trim().toLowerCase();
+  return (
+    views.find((view) => String(view.id) === reference) ??
+    views.find((view) => view.name.toLowerCase() === name)
+  );
+}

@@ -1,15 +1,45 @@
-import { Badge, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  Checkbox,
+  Group,
+  Menu,
+  NativeSelect,
+  Skeleton,
+  Stack,
+  Text,
+  Title,
+} from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconPlus } from "@tabler/icons-react";
+import {
+  IconDots,
+  IconKeyOff,
+  IconLink,
+  IconLogout,
+  IconPlus,
+  IconShield,
+  IconUserOff,
+} from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { peopleQuery } from "@/api/people";
-import type { Account, Invitation, Person } from "@/api/types";
+import {
+  peopleQuery,
+  useCreateLink,
+  useEditPerson,
+  useInvite,
+  useRevokeTokensOf,
+  useSignPersonOut,
+} from "@/api/people";
+import { projectsQuery } from "@/api/projects";
+import type { Account, Invitation, Person, RoleName } from "@/api/types";
+import { ConfirmModal } from "@/ui/ConfirmModal";
 import { InvitationLinks } from "@/ui/InvitationLinks";
+import { InviteDialog } from "@/ui/InviteDialog";
+import { MenuAction } from "@/ui/MenuAction";
+import { notifyDone } from "@/ui/notify";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { InvitePeople } from "./InvitePeople";
-import { PersonMenu } from "./PersonMenu";
 import { Roles } from "./Roles";
 import classes from "./settings.module.css";
 
@@ -96,5 +126,145 @@ function PersonFacts({ person, isYou }: { person: Person; isYou: boolean }) {
           <Text size="sm">no role yet: add {person.name} on the page of a project</Text>
         ))}
     </Stack>
+  );
+}
+
+const ROLES: { value: RoleName; label: string }[] = [
+  { value: "viewer", label: "Viewer: sees everything" },
+  { value: "editor", label: "Editor: launches and changes" },
+  { value: "administrator", label: "Administrator: chooses members" },
+];
+
+interface InvitePeopleProps {
+  onInvited: (invitations: Invitation[]) => void;
+  onClose: () => void;
+}
+
+/** Dialog to invite people, with their first role. */
+function InvitePeople({ onInvited, onClose }: InvitePeopleProps) {
+  const projects = useQuery(projectsQuery).data ?? [];
+  const { mutate, error, isPending } = useInvite();
+  const [project, setProject] = useState("");
+  const [role, setRole] = useState<RoleName>("editor");
+  const [isAdministrator, setAdministrator] = useState(false);
+  const hasProject = project !== "" && !isAdministrator;
+  return (
+    <InviteDialog
+      error={error}
+      isPending={isPending}
+      onClose={onClose}
+      onSubmit={(people) =>
+        mutate(
+          { people, is_administrator: isAdministrator, role, ...(hasProject && { project }) },
+          { onSuccess: onInvited },
+        )
+      }
+    >
+      <Checkbox
+        label="Administrator of the installation"
+        description="Sees and changes everything, and invites people."
+        checked={isAdministrator}
+        onChange={(event) => setAdministrator(event.currentTarget.checked)}
+      />
+      {!isAdministrator && (
+        <NativeSelect
+          label="Project"
+          value={project}
+          onChange={(event) => setProject(event.currentTarget.value)}
+          data={[{ value: "", label: "None yet" }, ...projects.map((each) => each.name)]}
+        />
+      )}
+      {hasProject && (
+        <NativeSelect
+          label="Role"
+          value={role}
+          onChange={(event) => setRole(event.currentTarget.value as RoleName)}
+          data={ROLES}
+        />
+      )}
+    </InviteDialog>
+  );
+}
+
+interface PersonMenuProps {
+  person: Person;
+  isYou: boolean;
+  onInvitation: (invitation: Invitation) => void;
+}
+
+/** Menu of a person: a new link, sign out, administrator, and disable. */
+function PersonMenu({ person, isYou, onInvitation }: PersonMenuProps) {
+  const [isDisabling, setDisabling] = useState(false);
+  const link = useCreateLink();
+  const signOut = useSignPersonOut();
+  const revoke = useRevokeTokensOf();
+  const edit = useEditPerson();
+  return (
+    <>
+      <Menu width={256} position="bottom-end" keepMounted={false}>
+        <Menu.Target>
+          <ActionIcon size={32} aria-label={`Actions for ${person.name}`}>
+            <IconDots size={18} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <MenuAction
+            Icon={IconLink}
+            label={person.has_password ? "New password link" : "New invitation link"}
+            blocked={person.disabled ? "Enable the person first." : null}
+            onClick={() => link.mutate(person.id, { onSuccess: onInvitation })}
+          />
+          <MenuAction
+            Icon={IconLogout}
+            label="Sign out everywhere"
+            blocked={null}
+            onClick={() =>
+              signOut.mutate(person.id, { onSuccess: () => notifyDone(`${person.name} is signed out.`) })
+            }
+          />
+          <MenuAction
+            Icon={IconKeyOff}
+            label="Revoke all tokens"
+            blocked={null}
+            onClick={() =>
+              revoke.mutate(person.id, {
+                onSuccess: () => notifyDone(`The tokens of ${person.name} are revoked.`),
+              })
+            }
+          />
+          <MenuAction
+            Icon={IconShield}
+            label={person.is_administrator ? "Remove as administrator" : "Make administrator"}
+            blocked={null}
+            onClick={() => edit.mutate({ id: person.id, is_administrator: !person.is_administrator })}
+          />
+          <MenuAction
+            Icon={IconUserOff}
+            label={person.disabled ? "Enable" : "Disable…"}
+            blocked={isYou ? "Another administrator can disable you." : null}
+            onClick={() =>
+              person.disabled ? edit.mutate({ id: person.id, disabled: false }) : setDisabling(true)
+            }
+          />
+        </Menu.Dropdown>
+      </Menu>
+      {isDisabling && (
+        <ConfirmModal
+          opened
+          title={`Disable ${person.name}?`}
+          action="Disable"
+          danger
+          busy={edit.isPending}
+          onConfirm={() =>
+            edit.mutate({ id: person.id, disabled: true }, { onSettled: () => setDisabling(false) })
+          }
+          onClose={() => setDisabling(false)}
+        >
+          <Text size="sm">
+            {person.name} is signed out, and their tokens are revoked. Runs and the audit log keep the name.
+          </Text>
+        </ConfirmModal>
+      )}
+    </>
   );
 }

@@ -1,20 +1,24 @@
-import { Skeleton, Stack, Tabs, Text, Title } from "@mantine/core";
+import { Button, Group, List, Skeleton, Stack, Tabs, Text, Title } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import type { ComponentType } from "react";
+import { type ComponentType, type FormEvent, useState } from "react";
 import { useNavigate, useParams } from "react-router";
+import { useCreateFirst } from "@/api/people";
 import { accountQuery } from "@/api/session";
 import type { Account } from "@/api/types";
+import { placeErrors } from "@/config-form/serverErrors";
+import { AccountFields } from "@/ui/AccountFields";
 import { EmptyState } from "@/ui/EmptyState";
+import { FormErrors } from "@/ui/FormErrors";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { AccountTab } from "./AccountTab";
 import { AuditTab } from "./AuditTab";
-import { FirstAccountCard } from "./FirstAccountCard";
 import { GroupsTab } from "./GroupsTab";
 import { PeopleTab } from "./PeopleTab";
 import { SessionsTab } from "./SessionsTab";
-import classes from "./settings.module.css";
 import { TokensTab } from "./TokensTab";
+import classes from "./settings.module.css";
 
 interface TabProps {
   account: Account;
@@ -88,5 +92,72 @@ function Content({ account }: TabProps) {
         </Tabs.Panel>
       ))}
     </Tabs>
+  );
+}
+
+/** Offer to create the first account, where nobody signs in yet. */
+function FirstAccountCard() {
+  const [isOpen, form] = useDisclosure(false);
+  return (
+    <section className={classes.card} aria-label="First account">
+      <Stack gap="sm" py="xs" maw={480}>
+        <Title order={2}>Nobody signs in here</Title>
+        <Text size="sm">
+          Everyone who uses this machine can see and change everything. With accounts, several people share
+          this server:
+        </Text>
+        <List size="sm">
+          <List.Item>Each person has roles in projects, and sees only these.</List.Item>
+          <List.Item>Scripts and workers get tokens of their own.</List.Item>
+          <List.Item>A log says who did what.</List.Item>
+        </List>
+        {isOpen ? (
+          <FirstAccountForm onCancel={form.close} />
+        ) : (
+          <Button w="fit-content" onClick={form.open}>
+            Create the first account
+          </Button>
+        )}
+      </Stack>
+    </section>
+  );
+}
+
+function FirstAccountForm({ onCancel }: { onCancel: () => void }) {
+  const create = useCreateFirst();
+  const [account, setAccount] = useState({ name: "", email: "", password: "" });
+  const { name, email, password } = account;
+  const { byField, general } = create.error
+    ? placeErrors(create.error, ["name", "email", "password"])
+    : { byField: {} as Record<string, string>, general: [] };
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    create.mutate({ name: name.trim(), email: email.trim(), password });
+  }
+
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <Text size="sm">
+          You become administrator, and get all earlier runs. From then on everyone signs in, also you, and
+          scripts need a token.
+        </Text>
+        <AccountFields account={account} problems={byField} onChange={setAccount} />
+        <FormErrors messages={general} />
+        <Group gap="xs">
+          <Button
+            type="submit"
+            loading={create.isPending}
+            disabled={!name.trim() || !email.trim() || !password}
+          >
+            Create account
+          </Button>
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+        </Group>
+      </Stack>
+    </form>
   );
 }

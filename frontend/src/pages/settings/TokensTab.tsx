@@ -1,17 +1,31 @@
-import { Badge, Button, Code, Group, Skeleton, Stack, Switch, Text, Title } from "@mantine/core";
+import {
+  Badge,
+  Button,
+  Code,
+  Group,
+  Modal,
+  Skeleton,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+  Title,
+} from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import { tokensQuery, useRevokeToken } from "@/api/people";
-import type { AccessToken, Account, CreatedToken } from "@/api/types";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { tokensQuery, useCreateToken, useRevokeToken } from "@/api/people";
+import type { AccessToken, Account, CreatedToken, TokenScope } from "@/api/types";
+import { placeErrors } from "@/config-form/serverErrors";
+import { CopyText } from "@/ui/CopyText";
 import { exactTime } from "@/ui/format";
+import { FormErrors } from "@/ui/FormErrors";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
+import { defaultDays, TokenFields, type TokenLimits } from "@/ui/TokenFields";
 import { useNow } from "@/ui/useNow";
-import { CreateToken } from "./CreateToken";
 import { RevokeAllTokens } from "./RevokeAllTokens";
-import { SecretBox } from "./SecretBox";
 import classes from "./settings.module.css";
 
 /** Tokens of scripts and workers. */
@@ -117,5 +131,112 @@ function TokenRow({ token, showsPerson }: { token: AccessToken; showsPerson: boo
         </Button>
       )}
     </div>
+  );
+}
+
+const SCOPES: readonly TokenScope[] = ["read", "write", "log"];
+
+interface CreateTokenProps {
+  account: Account;
+  onCreated: (token: CreatedToken) => void;
+  onClose: () => void;
+}
+
+/** Dialog to create a token. */
+function CreateToken({ account, onCreated, onClose }: CreateTokenProps) {
+  const create = useCreateToken();
+  const [name, setName] = useState("");
+  const [limits, setLimits] = useState<TokenLimits>({
+    scopes: ["read"],
+    project: null,
+    days: defaultDays(account.max_token_days),
+  });
+  const { byField, general } = create.error
+    ? placeErrors(create.error, ["name", "scopes", "project", "days"])
+    : { byField: {} as Record<string, string>, general: [] };
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    create.mutate(
+      { name: name.trim(), ...limits },
+      {
+        onSuccess: (token) => {
+          onClose();
+          onCreated(token);
+        },
+      },
+    );
+  }
+
+  return (
+    <Modal opened onClose={onClose} title="Create token" closeButtonProps={{ "aria-label": "Close" }}>
+      <form onSubmit={submit} noValidate>
+        <Stack gap="md">
+          <TextInput
+            data-autofocus
+            label="Name"
+            description="What uses it, such as cluster or notebook"
+            maxLength={100}
+            value={name}
+            error={byField.name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <TokenFields
+            limits={limits}
+            maxDays={account.max_token_days}
+            offered={account.is_administrator ? [...SCOPES, "worker"] : SCOPES}
+            problems={byField}
+            onChange={setLimits}
+          />
+          <FormErrors messages={general} />
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button
+              type="submit"
+              loading={create.isPending}
+              disabled={!name.trim() || limits.scopes.length === 0}
+            >
+              Create token
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+interface SecretBoxProps {
+  title: string;
+  label: string;
+  secret: string;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** Dialog with a secret that is shown once, such as a link or a token. */
+function SecretBox({ title, label, secret, onClose, children }: SecretBoxProps) {
+  return (
+    <Modal opened onClose={onClose} title={title} closeButtonProps={{ "aria-label": "Close" }}>
+      <Stack gap="md">
+        <Text size="sm">{children}</Text>
+        <Group gap="xs" wrap="nowrap">
+          <TextInput
+            aria-label={label}
+            value={secret}
+            readOnly
+            className={classes.link ?? ""}
+            style={{ flex: 1 }}
+            onFocus={(event) => event.currentTarget.select()}
+            data-autofocus
+          />
+          <CopyText label="Copy" text={secret} />
+        </Group>
+        <Group justify="flex-end">
+          <Button onClick={onClose}>Done</Button>
+        </Group>
+      </Stack>
+    </Modal>
   );
 }

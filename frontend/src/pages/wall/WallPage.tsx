@@ -1,21 +1,26 @@
 import { Button, Group, Stack, Text, Title } from "@mantine/core";
-import { useFullscreenElement } from "@mantine/hooks";
+import { useFullscreenElement, useReducedMotion } from "@mantine/hooks";
 import { IconDeviceTv, IconMaximize, IconMinimize } from "@tabler/icons-react";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { Link } from "react-router";
-import { useMayWrite } from "@/api/projects";
+import { fileAddress } from "@/api/client";
+import { useEnvironmentFamily } from "@/api/configuration";
 import { byProject } from "@/api/projectFilter";
+import { useMayWrite } from "@/api/projects";
+import { replaysQuery } from "@/api/replays";
 import { runListQuery } from "@/api/runs";
-import type { ListedRun } from "@/api/types";
+import type { ListedRun, Replay } from "@/api/types";
 import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
-import { plural } from "@/ui/format";
+import { plural, score, short } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
+import { RunDot } from "@/ui/RunDot";
+import { RunName } from "@/ui/RunName";
 import { useShortcuts } from "@/ui/shortcuts";
+import { hasAgent, originName } from "@/ui/states";
 import { usePageTitle } from "@/ui/usePageTitle";
 import classes from "./wall.module.css";
-import { WallTile } from "./WallTile";
 
 /** /wall: newest replays of the training runs of the current project or of all, for a big screen. */
 export default function WallPage() {
@@ -114,4 +119,60 @@ function useWallKeys(wall: React.RefObject<HTMLUListElement | null>, toggleFulls
     { keys: "ArrowUp", does: "previous run", run: () => go(-1) },
     { keys: "f", does: "full screen", run: toggleFullscreen },
   ]);
+}
+
+/** Tile of a run with its looping newest replay and progress. A click opens the run. */
+function WallTile({ run }: { run: ListedRun }) {
+  const replays = useQuery(replaysQuery(run.id));
+  const newest = newestOf(replays.data ?? []);
+  return (
+    <Link to={`/runs/${run.id}`} className={classes.tile}>
+      <div className={classes.screen}>
+        <Pictures run={run} newest={newest} />
+      </div>
+      <div className={classes.words}>
+        <span className={classes.name}>
+          <RunDot run={run} />
+          <RunName name={run.name} />
+        </span>
+        <span className={classes.numbers}>
+          <span>{short(run.step, "steps")}</span>
+          {run.last_return !== null && <span>return {score(run.last_return)}</span>}
+          {newest && <span>played at {short(newest.step, "steps")}</span>}
+        </span>
+      </div>
+    </Link>
+  );
+}
+
+function Pictures({ run, newest }: { run: ListedRun; newest: (Replay & { file_id: number }) | undefined }) {
+  const calm = useReducedMotion();
+  const look = useEnvironmentFamily(run.env)?.is_pixel_art ? "pixelated" : undefined;
+  const poster = newest?.poster_file_id ?? run.poster_file_id;
+  if (newest && !calm) {
+    return (
+      <video
+        key={newest.file_id}
+        src={fileAddress(newest.file_id)}
+        poster={poster === null ? undefined : fileAddress(poster)}
+        className={look}
+        aria-label={`Newest replay of ${run.name}`}
+        autoPlay
+        muted
+        loop
+        playsInline
+      />
+    );
+  }
+  if (poster !== null)
+    return <img src={fileAddress(poster)} alt={`Latest frame of ${run.name}`} className={look} />;
+  const words = !hasAgent(run)
+    ? `Logged by ${originName(run)}. It has no replays.`
+    : "The first replay comes with the first checkpoint.";
+  return <span className={classes.noPicture}>{words}</span>;
+}
+
+function newestOf(replays: readonly Replay[]): (Replay & { file_id: number }) | undefined {
+  const kept = replays.filter((replay): replay is Replay & { file_id: number } => replay.file_id !== null);
+  return kept.sort((a, b) => b.step - a.step || b.id - a.id)[0];
 }

@@ -1,22 +1,21 @@
 import { Anchor, Box, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { IconServer } from "@tabler/icons-react";
+import { IconCircleDashed, IconPlayerPlayFilled, IconPlugConnectedX, IconServer } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { executorsQuery, schedulerTitle, useChooseDefaultExecutor } from "@/api/executors";
-import { pluginsQuery, workersQuery } from "@/api/workers";
 import type { AllowedPlugin, Worker } from "@/api/types";
-import { type Column, DataTable } from "@/ui/DataTable";
-import { usePageTitle } from "@/ui/usePageTitle";
+import { pluginsQuery, workersQuery } from "@/api/workers";
+import { addWorkerCommand } from "@/ui/addWorkerCommand";
 import { CommandLine } from "@/ui/CommandLine";
-import { ExecutorSelect } from "@/ui/ExecutorSelect";
+import { type Column, DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
+import { ExecutorSelect } from "@/ui/ExecutorSelect";
 import { bytes } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
 import { QueryError } from "@/ui/QueryError";
-import { addWorkerCommand } from "@/ui/addWorkerCommand";
+import { usePageTitle } from "@/ui/usePageTitle";
 import { SchedulerCard } from "./SchedulerCard";
-import { WorkerState } from "./WorkerState";
 import classes from "./workers.module.css";
 
 /** List of workers with their states and current runs. */
@@ -202,5 +201,21 @@ function AddWorker() {
       </Text>
       <CommandLine command={addWorkerCommand("worker-2")} />
     </Stack>
+  );
+}
+
+const STATES = {
+  idle: { name: "Idle", Sign: IconCircleDashed },
+  busy: { name: "Training", Sign: IconPlayerPlayFilled },
+  gone: { name: "Gone", Sign: IconPlugConnectedX },
+};
+
+function WorkerState({ state }: { state: Worker["state"] }) {
+  const { name, Sign } = STATES[state];
+  return (
+    <span className={classes.state} data-state={state}>
+      <Sign size={14} aria-hidden />
+      {name}
+    </span>
   );
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { leavesOut, shotsOf, whyNoClip } from "./clip";
-import { Gif } from "./gif";
+import { Gif, leavesOut, shotsOf, whyNoClip } from "./clip";
 
 /** RGBA values of pixels with these RGB colors. */
 const pixels = (...colors: number[][]) => Uint8ClampedArray.from(colors.flatMap((rgb) => [...rgb, 255]));

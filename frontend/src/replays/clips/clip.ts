@@ -1,7 +1,7 @@
 /** GIF clips of a replay between two marks. */
 
+import { applyPalette, GIFEncoder, quantize } from "gifenc";
 import { middleOf, pictureAt } from "../clock";
-import { Gif } from "./gif";
 
 export const MOST_SECONDS = 20;
 /** Maximum frame rate at which browsers play a GIF. */
@@ -132,4 +132,30 @@ function heard(video: HTMLVideoElement, event: "loadeddata" | "seeked", signal: 
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, options);
   });
+}
+
+const MAX_COLORS = 256;
+
+interface Picture {
+  width: number;
+  height: number;
+  /** RGBA values of the pixels. */
+  data: Uint8ClampedArray;
+}
+
+/** A GIF that is built picture by picture and loops forever. Each picture has its own palette. */
+export class Gif {
+  readonly #encoder = GIFEncoder();
+
+  /** Add a picture with a duration in hundredths of a second. */
+  add({ width, height, data }: Picture, hundredths: number): void {
+    const palette = quantize(data, MAX_COLORS);
+    this.#encoder.writeFrame(applyPalette(data, palette), width, height, { palette, delay: 10 * hundredths });
+  }
+
+  /** Return the file. No picture can be added after that. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    this.#encoder.finish();
+    return this.#encoder.bytes();
+  }
 }

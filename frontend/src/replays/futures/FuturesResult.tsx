@@ -1,31 +1,35 @@
-import { Group, NativeSelect, Progress, Stack, Text } from "@mantine/core";
+import { Badge, Group, NativeSelect, Progress, Stack, Text, Title, VisuallyHidden } from "@mantine/core";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { futuresKeys, futuresResultQuery } from "@/api/futures";
 import { isUnfinished, useDeleteJob } from "@/api/jobs";
-import type { Figure, Futures, FuturesDocument, FuturesSummary } from "@/api/types";
+import type { ActionFutures, Challenge, Figure, Futures, FuturesDocument, FuturesSummary } from "@/api/types";
 import type { Zoom } from "@/charts/curveView";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { Fact, Readout } from "@/stage/Readout";
-import { exact, plural, score } from "@/ui/format";
+import { DataTable } from "@/ui/DataTable";
+import { decimalsFor, exact, formatDecimals, formatInterval, plural, score } from "@/ui/format";
 import { CancelJob, WaitReason } from "@/ui/JobControls";
 import { NoPlayer } from "@/ui/NoPlayer";
 import { QueryError } from "@/ui/QueryError";
 import { Reason } from "@/ui/Reason";
 import type { PlayableReplay } from "../places";
-import { ActionTable } from "./ActionTable";
+import { type Domain, domainOf, placeOn } from "../scale";
 import { describeReturns, drawReturns, drawScores, drawSurvival } from "./figures";
 import { FutureVideos, type Original } from "./FutureVideos";
 import {
   conclude,
   describeAgent,
+  describeChallenge,
   describeLostLives,
+  findBetter,
   formatEstimate,
   isByAnother,
   nameDecision,
   nameForComparison,
   summarize,
 } from "./words";
+import thoughts from "../thoughts.module.css";
 import classes from "./futures.module.css";
 
 interface FuturesResultProps {
@@ -223,5 +227,107 @@ function FuturesChart({ of, title, label, legend = false, figure, against }: Fut
       height={260}
       empty="No finite returns to show."
     />
+  );
+}
+
+interface ActionTableProps {
+  actions: readonly ActionFutures[];
+  /** Test of the action with the best futures. Null for futures of earlier versions. */
+  challenge: Challenge | null;
+  /** Name of the action that the agent took. */
+  taken: string | undefined;
+}
+
+/** Futures of each action forced first, next to the policy's probability or the Q-value. */
+function ActionTable({ actions, challenge, taken }: ActionTableProps) {
+  const hasValues = actions.some(({ action_value }) => action_value !== null);
+  const better = findBetter(challenge);
+  const domain = domainOf(actions.flatMap(({ interval, mean }) => [...(interval ?? []), mean ?? NaN]));
+  return (
+    <section aria-label="Each action first">
+      <Title order={3} size="sm" mb={4}>
+        Each action first
+      </Title>
+      <DataTable
+        label="Table of actions"
+        frameClass={classes.actions}
+        verticalSpacing={4}
+        horizontalSpacing={6}
+        rows={actions}
+        rowKey={({ name }) => name}
+        rowProps={({ name }) => ({ "data-taken": name === taken || undefined })}
+        columns={[
+          {
+            title: "Action",
+            cell: ({ name }) => <ActionName name={name} taken={name === taken} better={name === better} />,
+          },
+          {
+            title: hasValues ? "Q-value" : "Policy",
+            numeric: true,
+            cell: ({ probability, action_value }) =>
+              probability === null ? score(action_value) : `${(probability * 100).toFixed(1)} %`,
+          },
+          {
+            title: "Mean",
+            numeric: true,
+            cell: ({ mean }) => formatDecimals(mean, decimalsFor(domain[1] - domain[0])),
+          },
+          {
+            title: "95 % interval",
+            help: `Scale from ${formatInterval(domain)}`,
+            headProps: { className: classes.interval },
+            cell: (action) => <Interval action={action} domain={domain} />,
+          },
+        ]}
+      />
+      {challenge && (
+        <Text size="sm" mt={4}>
+          {describeChallenge(challenge)}
+        </Text>
+      )}
+    </section>
+  );
+}
+
+function ActionName({ name, taken, better }: { name: string; taken: boolean; better: boolean }) {
+  return (
+    <>
+      <span className={thoughts.mark} aria-hidden>
+        {taken ? "▸" : ""}
+      </span>
+      {name}
+      {taken && <VisuallyHidden>, taken</VisuallyHidden>}
+      {better && (
+        <Badge
+          size="xs"
+          ml={4}
+          tt="none"
+          title="Shown by fresh pairs of futures; wrong in at most 5 % of tests"
+        >
+          better
+        </Badge>
+      )}
+    </>
+  );
+}
+
+interface IntervalProps {
+  action: ActionFutures;
+  domain: Domain;
+}
+
+function Interval({ action: { mean, interval }, domain }: IntervalProps) {
+  if (!interval || mean === null) return "–";
+  const text = formatInterval(interval, decimalsFor(domain[1] - domain[0]));
+  const [left, right] = interval.map((end) => placeOn(domain, end)) as [number, number];
+  return (
+    <div className={thoughts.track} title={text}>
+      <VisuallyHidden>{text}</VisuallyHidden>
+      <span
+        className={thoughts.bar}
+        style={{ left: `${left * 100}%`, width: `max(2px, ${(right - left) * 100}%)` }}
+      />
+      <span className={thoughts.mean} style={{ left: `${placeOn(domain, mean) * 100}%` }} />
+    </div>
   );
 }

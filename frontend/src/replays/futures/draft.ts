@@ -27,7 +27,8 @@ export interface Draft {
   checkpoint: string;
 }
 
-export const [MIN_FUTURES, MAX_FUTURES] = [8, 256];
+export const MIN_FUTURES = 8;
+export const MAX_FUTURES = 256;
 const MAX_HORIZON = 10_000;
 const USUAL_FUTURES = 64;
 export const [MIN_TEMPERATURE, MAX_TEMPERATURE] = [0.01, 100];

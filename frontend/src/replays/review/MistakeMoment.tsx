@@ -1,19 +1,24 @@
 import { Button, CloseButton, Group, Progress, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
+import { fileAddress } from "@/api/client";
+import { useEnvironmentFamily } from "@/api/configuration";
 import { futuresQuery, futuresResultQuery, useRequestFutures } from "@/api/futures";
 import { isUnfinished } from "@/api/jobs";
-import type { FuturesSummary, ReviewDocument, ReviewedDecision } from "@/api/types";
+import type { Future, Futures, FuturesSummary, ReviewDocument, ReviewedDecision } from "@/api/types";
 import { DataTable } from "@/ui/DataTable";
-import { TextWithCode } from "@/ui/TextWithCode";
 import { QueryError } from "@/ui/QueryError";
 import { Reason } from "@/ui/Reason";
+import { TextWithCode } from "@/ui/TextWithCode";
+import type { Ensemble } from "../ensemble";
+import { SilentVideo } from "../futures/FutureVideos";
 import { formatEstimate, isByAnother, nameDecision } from "../futures/words";
 import type { PlayableReplay } from "../places";
 import type { Thoughts } from "../track";
+import { Transport } from "../Transport";
+import { usePlayback } from "../usePlayback";
+import { describeEnd, describeEvidence, describeLoss, formatNumber, REASONS, titleOf } from "./words";
 import classes from "./review.module.css";
-import { SideBySide } from "./SideBySide";
-import { describeEvidence, describeLoss, formatNumber, REASONS, titleOf } from "./words";
 
 interface MistakeMomentProps {
   replay: PlayableReplay;
@@ -48,7 +53,7 @@ export function MistakeMoment(props: MistakeMomentProps) {
         {describeEvidence(mistake)}. Looked at because: {REASONS[mistake.reason]}.
         {isRunning && " The review is not finished: more decisions take more evidence."}
       </Text>
-      <Futures
+      <BothFutures
         key={mistake.decision}
         replay={replay}
         thoughts={thoughts}
@@ -114,7 +119,7 @@ function findFutures(
   return same.find(({ state }) => state === "done") ?? same[0];
 }
 
-function Futures(props: Pick<MistakeMomentProps, "replay" | "thoughts" | "document" | "mistake">) {
+function BothFutures(props: Pick<MistakeMomentProps, "replay" | "thoughts" | "document" | "mistake">) {
   const { replay, thoughts, document, mistake } = props;
   const list = useQuery(futuresQuery(replay)).data ?? [];
   const request = useRequestFutures(replay);
@@ -216,4 +221,89 @@ function Loaded({ thoughts, mistake, played, better }: LoadedProps) {
       Loading the futures…
     </Text>
   );
+}
+
+interface Side {
+  role: "Played" | "Better";
+  /** The action that these futures begin with. */
+  action: string;
+  of: Futures;
+}
+
+interface SideBySideProps {
+  thoughts: Thoughts;
+  sides: readonly [Side, Side];
+}
+
+/** Futures of two actions in pairs with the same random numbers. All videos play in step. */
+function SideBySide({ thoughts, sides }: SideBySideProps) {
+  const { env, frames_per_action, pictures_per_second } = thoughts.head;
+  const pixelated = useEnvironmentFamily(env)?.is_pixel_art ?? false;
+  const playback = usePlayback({ shown: sides.map(({ of }) => of.id).join() });
+  const futures = sides.map(({ of }) => of.document?.futures ?? []) as [Future[], Future[]];
+  const pairs = sides[0].of.videos.flatMap((video) => {
+    const partner = sides[1].of.videos.find(({ future }) => future === video.future);
+    return video.future !== null && partner ? [{ number: video.future, files: [video, partner] }] : [];
+  });
+  const seconds = (decisions: number) => (decisions * frames_per_action) / pictures_per_second;
+  const lengths = pairs.flatMap(({ number }) =>
+    futures.map((side) => ({ seconds: seconds(side[number]?.decisions ?? 0) })),
+  );
+  return (
+    <section className={classes.futures} aria-label="Futures side by side">
+      <Transport replays={lengths} playback={playback} noun="futures" />
+      <ul className={classes.pairs}>
+        {pairs.map(({ number, files }) => (
+          <li key={number}>
+            <Title order={4} size="sm" mb={4}>
+              Future {number + 1}
+            </Title>
+            <div className={classes.pair}>
+              {files.map(({ file_id }, side) => {
+                const { role = "", action = "" } = sides[side] ?? {};
+                const future = futures[side]?.[number];
+                return (
+                  <figure key={file_id} data-side={role}>
+                    <FutureVideo
+                      ensemble={playback.ensemble}
+                      src={fileAddress(file_id)}
+                      label={`Future ${number + 1} with ${action}`}
+                      pixelated={pixelated}
+                    />
+                    <figcaption>
+                      <span className={classes.side}>
+                        {role}: {action}
+                      </span>
+                      {future && (
+                        <Text component="span" size="xs" c="dimmed" display="block">
+                          {describeEnd(future)}
+                        </Text>
+                      )}
+                    </figcaption>
+                  </figure>
+                );
+              })}
+            </div>
+          </li>
+        ))}
+      </ul>
+      <Text size="xs" c="dimmed" maw={640}>
+        Both videos of a pair have the same random numbers, so they differ only by the action. Three pairs are
+        examples; the loss is measured with many more.
+      </Text>
+    </section>
+  );
+}
+
+interface FutureVideoProps {
+  ensemble: Ensemble;
+  src: string;
+  label: string;
+  pixelated: boolean;
+}
+
+function FutureVideo({ ensemble, src, label, pixelated }: FutureVideoProps) {
+  const element = useRef<HTMLVideoElement>(null);
+  useEffect(() => (element.current ? ensemble.join(element.current) : undefined), [ensemble]);
+  return <SilentVideo element={element} src={src} label={label} pixelated={pixelated} />;
 }

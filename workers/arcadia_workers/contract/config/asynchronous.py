@@ -59,6 +59,8 @@ class A3cConfig(AsynchronousFields, ActorCriticFields, AgentFields):
     """A3C: asynchronous advantage actor-critic (Mnih et al. 2016, algorithm S2)."""
 
     model_config = ConfigDict(title="A3C")
+    summary: ClassVar[str] = "Asynchronous advantage actor-critic"
+    paper: ClassVar[str] = "Mnih et al. 2016, algorithm S2"
 
     algorithm: Literal["a3c"] = Field(
         default="a3c", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
@@ -104,6 +106,8 @@ class OneStepQConfig(OneStepFields):
     """Asynchronous one-step Q-learning (Mnih et al. 2016, algorithm 1)."""
 
     model_config = ConfigDict(title="One-step Q")
+    summary: ClassVar[str] = "Asynchronous one-step Q-learning"
+    paper: ClassVar[str] = "Mnih et al. 2016, algorithm 1"
 
     algorithm: Literal["one_step_q"] = Field(
         default="one_step_q", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
@@ -114,6 +118,8 @@ class OneStepSarsaConfig(OneStepFields):
     """Asynchronous one-step Sarsa (Mnih et al. 2016, section 4)."""
 
     model_config = ConfigDict(title="One-step Sarsa")
+    summary: ClassVar[str] = "Asynchronous one-step Sarsa"
+    paper: ClassVar[str] = "Mnih et al. 2016, section 4"
 
     algorithm: Literal["one_step_sarsa"] = Field(
         default="one_step_sarsa", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
@@ -124,6 +130,8 @@ class NStepQConfig(AsynchronousFields, ValueBasedFields):
     """Asynchronous n-step Q-learning (Mnih et al. 2016, algorithm S1)."""
 
     model_config = ConfigDict(title="n-step Q")
+    summary: ClassVar[str] = "Asynchronous n-step Q-learning"
+    paper: ClassVar[str] = "Mnih et al. 2016, algorithm S1"
 
     algorithm: Literal["n_step_q"] = Field(
         default="n_step_q", title="Algorithm", description="The method that learns.", json_schema_extra=RUN

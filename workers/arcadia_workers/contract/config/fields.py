@@ -57,7 +57,7 @@ ESSENTIAL: dict[str, Any] = {"essential": True}
 
 
 def _describe_method(schema: dict[str, Any], model: type[Any]) -> None:
-    """Add to the schema the choices that plug-ins extend, and the fields that a fork may not change."""
+    """Add facts about the method, the choices that plug-ins extend, and the fields that a fork may not change."""
     fields = schema["properties"]
     fields["env"]["enum"] = [environment.id for environment in ENVIRONMENTS.values() if model.can_act_in(environment)]
     fields["network"]["enum"] = ["auto", *NETWORKS]
@@ -66,6 +66,8 @@ def _describe_method(schema: dict[str, Any], model: type[Any]) -> None:
     )
     fields["evaluation_protocol"]["enum"] = ["auto", *choosable_protocols()]
     schema["shape_fields"] = list(model.shape_fields)
+    schema["summary"] = model.summary
+    schema["paper"] = model.paper
 
 
 class TrainingConfig(BaseModel):
@@ -289,6 +291,9 @@ class TrainingConfig(BaseModel):
         description="Begin a share of the episodes before the mistakes of a reviewed agent.",
     )
 
+    # What the method is in a few words, and its paper, for the launch form.
+    summary: ClassVar[str] = ""
+    paper: ClassVar[str] = ""
     # The kinds of actions that the method can learn.
     action_kinds: ClassVar[tuple[ActionKind, ...]] = ("discrete",)
     # True if `auto` may choose bfloat16, which is not faster for networks that read single states.

@@ -1,6 +1,6 @@
 """GA3C: one model, fed by queues (Babaeizadeh et al. 2017)."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field, field_validator
 
@@ -13,6 +13,8 @@ class Ga3cConfig(CenteredFields, ActorCriticFields, RmsPropFields):
     """GA3C: hybrid CPU/GPU A3C (Babaeizadeh et al. 2017, section 4)."""
 
     model_config = ConfigDict(title="GA3C")
+    summary: ClassVar[str] = "Hybrid CPU/GPU A3C"
+    paper: ClassVar[str] = "Babaeizadeh et al. 2017, section 4"
 
     algorithm: Literal["ga3c"] = Field(
         default="ga3c", title="Algorithm", description="The method that learns.", json_schema_extra=RUN

@@ -25,6 +25,8 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
     """Gorila DQN (Nair et al. 2015, section 4). With one bundle and one shard it is plain DQN."""
 
     model_config = ConfigDict(title="Gorila")
+    summary: ClassVar[str] = "DQN with many actors, learners and parameter servers"
+    paper: ClassVar[str] = "Nair et al. 2015, section 4"
 
     algorithm: Literal["gorila"] = Field(
         default="gorila", title="Algorithm", description="The method that learns.", json_schema_extra=RUN

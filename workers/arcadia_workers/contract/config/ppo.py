@@ -14,6 +14,8 @@ class PpoConfig(LockstepFields, ActorCriticFields, AgentFields, AdamFields):
     """PPO: proximal policy optimization (Schulman et al. 2017, algorithm 1)."""
 
     model_config = ConfigDict(title="PPO")
+    summary: ClassVar[str] = "Proximal policy optimization"
+    paper: ClassVar[str] = "Schulman et al. 2017, algorithm 1"
 
     algorithm: Literal["ppo"] = Field(
         default="ppo", title="Algorithm", description="The method that learns.", json_schema_extra=RUN

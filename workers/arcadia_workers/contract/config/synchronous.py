@@ -1,6 +1,6 @@
 """Configurations of PAAC's two methods."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -91,6 +91,8 @@ class PaacConfig(SynchronousFields, ActorCriticFields, RmsPropFields):
     """PAAC: parallel advantage actor-critic (Clemente et al. 2017, algorithm 1)."""
 
     model_config = ConfigDict(title="PAAC")
+    summary: ClassVar[str] = "Parallel advantage actor-critic"
+    paper: ClassVar[str] = "Clemente et al. 2017, algorithm 1"
 
     algorithm: Literal["paac"] = Field(
         default="paac", title="Algorithm", description="The method that learns.", json_schema_extra=RUN
@@ -110,6 +112,8 @@ class PaacQConfig(SynchronousFields, ValueBasedFields, RmsPropFields):
     """n-step Q-learning in PAAC's framework (Clemente et al. 2017, section 3)."""
 
     model_config = ConfigDict(title="PAAC n-step Q")
+    summary: ClassVar[str] = "n-step Q-learning in PAAC's framework"
+    paper: ClassVar[str] = "Clemente et al. 2017, section 3"
 
     algorithm: Literal["paac_q"] = Field(
         default="paac_q", title="Algorithm", description="The method that learns.", json_schema_extra=RUN

@@ -51,6 +51,7 @@ def _paac_paper(network: Literal["nips", "nature"]) -> Preset:
         name=f"paac-paper-{network}",
         title=f"PAAC, the paper's arch_{network}",
         shows=f"The settings of the paper's table 1 with the {WORDS[network]} network.",
+        origin="paper",
         source="Clemente et al. 2017, section 5.1: n_e 32, t_max 5, learning rate 0.0007 · n_e, RMSProp decay 0.99 "
         "and ε 0.1, gradient norm limit 40. Loss scale 5 and value weight 0.25 from the authors' code "
         "(policy_v_network.py), so that updates are as large as there.",
@@ -63,6 +64,7 @@ def _paac_code(network: Literal["nips", "nature"]) -> Preset:
         name=f"paac-code-{network}",
         title=f"PAAC, the authors' code with arch_{network}",
         shows=f"The defaults of the published code, with the {WORDS[network]} network.",
+        origin="code",
         source="The authors' code, github.com/alfredvc/paac, with the defaults of train.py: entropy weight 0.02, "
         "gradient norm limit 3, 80 M steps over which the learning rate falls to 0, loss scale 5, value weight 0.25.",
         config=PaacConfig(**PAAC_STEP, network=network, total_steps=80_000_000, entropy_cost=0.02, max_grad_norm=3),
@@ -76,6 +78,7 @@ PRESETS = (
         name="paac-n-step-q",
         title="n-step Q-learning in PAAC's framework",
         shows="PAAC's framework also trains action values. Each environment explores with its own ε.",
+        origin="paper",
         source="Clemente et al. 2017, section 3, for the framework and its settings, with the loss scale of its code; "
         "ε and target network as in Mnih et al. 2016; gradient norm limit 40.",
         config=PaacQConfig(
@@ -92,6 +95,7 @@ PRESETS = (
         title="A2C, the modern settings",
         shows="PAAC's method with settings that work in most games: a small gradient norm limit and orthogonal "
         "weights.",
+        origin="code",
         source="OpenAI Baselines' a2c: 16 environments, t_max 5, learning rate from 0.0007 to 0, RMSProp decay 0.99 "
         "and ε 1e-5, gradient norm limit 0.5, value loss weight 0.5; a lost life ends the episode.",
         config=PaacConfig(
@@ -110,6 +114,7 @@ PRESETS = (
         name="a3c-paper-ff",
         title="A3C, the paper's feed-forward agent",
         shows="Sixteen actor-learners that share one set of parameters without locks.",
+        origin="paper",
         source=f"{A3C_PAPER}: 16 threads, t_max 5, Shared RMSProp with α 0.99, β 0.01; {A3C_REPLICATED}.",
         config=A3cConfig(**A3C_ATARI),
     ),
@@ -117,6 +122,7 @@ PRESETS = (
         name="a3c-paper-lstm",
         title="A3C, the paper's LSTM agent",
         shows="An agent with memory: 256 LSTM cells after the last hidden layer.",
+        origin="paper",
         source=f"{A3C_PAPER}: as the feed-forward agent, with 256 LSTM cells; {A3C_REPLICATED}.",
         config=A3cConfig(**A3C_ATARI, lstm_units=256),
     ),
@@ -124,6 +130,7 @@ PRESETS = (
         name="a3c-continuous",
         title="A3C, the paper's continuous agent",
         shows="Continuous actions: a Gaussian policy that balances MuJoCo's pole.",
+        origin="paper",
         source=f"{A3C_PAPER}, section 9: 200 rectifiers and 128 LSTM cells, separate networks for policy and value, β "
         "0.0001, whole episodes without bootstrapping; t_max is the episodes' limit of 1,000 steps. Learning rate "
         "and RMSProp as in the discrete presets.",
@@ -146,6 +153,7 @@ PRESETS = (
         name="a3c-labyrinth",
         title="A3C explores the Labyrinth",
         shows="An agent with memory looks for apples and the portal in a new maze every minute.",
+        origin="paper",
         source=f"{A3C_PAPER} and 5.4: the LSTM agent on 84×84 RGB pictures; {A3C_PUBLIC}.",
         config=A3cConfig(
             **EVERY_EPOCH,
@@ -161,6 +169,7 @@ PRESETS = (
         name="one-step-q",
         title="Asynchronous one-step Q-learning",
         shows="Q-learning without replay. Many actor-learners explore, each with its own ε.",
+        origin="paper",
         source=f"{A3C_PAPER}, algorithm 1: updates every 5 steps, target network every 40,000 frames, ε to 0.1, 0.01 "
         "or 0.5 over 4 M frames, drawn again every 4 M frames (our choice; the paper only says periodically); "
         f"{A3C_PUBLIC}.",
@@ -170,6 +179,7 @@ PRESETS = (
         name="one-step-sarsa",
         title="Asynchronous one-step Sarsa",
         shows="Learns the values of the actions that it actually takes, including random ones.",
+        origin="paper",
         source=f"{A3C_PAPER}: as one-step Q-learning, with the executed action in the target; {A3C_PUBLIC}.",
         config=OneStepSarsaConfig(**Q_ATARI),
     ),
@@ -177,6 +187,7 @@ PRESETS = (
         name="n-step-q",
         title="Asynchronous n-step Q-learning",
         shows="Q-learning whose targets look up to five rewards ahead.",
+        origin="paper",
         source=f"{A3C_PAPER}, algorithm S1: t_max 5, target network every 40,000 frames; {A3C_PUBLIC}.",
         config=NStepQConfig(**Q_ATARI),
     ),
@@ -184,6 +195,7 @@ PRESETS = (
         name="ga3c-paper",
         title="GA3C, the paper's settings",
         shows="One model fed by queues. The numbers of agents, predictors and trainers adjust automatically.",
+        origin="paper",
         source="Babaeizadeh et al. 2017, sections 3.2 to 5: N_P = N_T = 2 at the start, t_max 5, learning rate "
         "0.0003, queues without limits, no gradient clipping because of the guard in equation 5. From the authors' "
         "code (NVlabs/GA3C, Config.py and NetworkVP.py): constant learning rate, γ, β 0.01, RMSProp decay 0.99 and ε "
@@ -283,6 +295,7 @@ GORILA_PRESETS = (
         name="gorila-paper",
         title="Gorila, the paper's settings",
         shows="100 bundles and 31 parameter shards, for a Ray cluster.",
+        origin="paper",
         source=f"{GORILA_PAPER}: N_act = N_learn = 100, N_param = 31, 1 M frames in each of the 100 memories, ε from "
         "1 to 0.1 over 1 M global updates, target network updated every 60,000 updates, AdaGrad, parameters pulled "
         "before every step, no gradient clipping. Arcadia chose the learning rate, the staleness limit and k.",
@@ -306,6 +319,7 @@ GORILA_PRESETS = (
         name="dqn-nature",
         title="DQN, Nature's settings",
         shows="One actor, one replay memory and one learner: the method that Gorila distributes.",
+        origin="paper",
         source=f"{DQN_SOURCE}.",
         config=DQN,
     ),
@@ -313,6 +327,7 @@ GORILA_PRESETS = (
         name="double-dqn",
         title="Double DQN",
         shows="DQN that chooses the next action with θ but values it with θ⁻, to overestimate less.",
+        origin="paper",
         source=f"van Hasselt et al. 2016, with DQN's settings. {DQN_SOURCE}.",
         config=DQN.model_copy(update={"double_q": True}),
     ),
@@ -320,6 +335,7 @@ GORILA_PRESETS = (
         name="dueling-double-dqn",
         title="Dueling double DQN",
         shows="Two streams of hidden units, one for the state's value and one for the actions' advantages.",
+        origin="paper",
         source="Wang et al. 2016, section 4.2: learning rate 0.0000625, gradient norm limit 10, gradients from the "
         f"streams to the convolutions scaled by 1/√2. {DQN_SOURCE}.",
         config=DQN.model_copy(
@@ -330,6 +346,7 @@ GORILA_PRESETS = (
         name="prioritized-dqn",
         title="Prioritized DQN",
         shows="Double DQN that samples the transitions with the largest errors most often.",
+        origin="paper",
         source="Schaul et al. 2016, section 4: proportional prioritization, α 0.6, β from 0.4 to 1, a quarter of "
         "DQN's learning rate. ε and the target network are as in DQN; the paper uses those of the tuned Double DQN. "
         f"{DQN_SOURCE}.",

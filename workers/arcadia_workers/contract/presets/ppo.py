@@ -92,6 +92,7 @@ PRESETS = (
             name=f"ppo-{name}",
             title=f"PPO moves MuJoCo's {title}",
             shows="The paper's continuous agent: a Gaussian policy with a deviation for each joint.",
+            origin="paper",
             source=MUJOCO_SOURCE,
             config=PpoConfig(**MUJOCO, env=env),
         )

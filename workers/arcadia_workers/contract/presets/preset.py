@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from pydantic import JsonValue
 
@@ -12,6 +13,8 @@ from arcadia_workers.contract.config import RunConfig
 
 # 4 M frames of Atari, the epoch of the papers' charts. The papers state no other interval between evaluations.
 EPOCH_STEPS = 1_000_000
+
+Origin = Literal["paper", "code", "tuned"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,8 @@ class Preset:
     shows: str
     source: str
     config: RunConfig
+    # Where its settings are from: a paper, published code, or experiments with Arcadia.
+    origin: Origin = "tuned"
 
 
 TABLE = Path(__file__).with_name("stated.csv")

@@ -1,18 +1,19 @@
-import { Group, NativeSelect, Text, Title } from "@mantine/core";
+import { Code, Group, NativeSelect, Text, TextInput, Title } from "@mantine/core";
+import { IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { provenanceQuery } from "@/api/provenance";
 import type { AttemptSummary, Provenance, Run } from "@/api/types";
 import { CommandLine } from "@/ui/CommandLine";
-import { QueryError } from "@/ui/QueryError";
+import { CopyText } from "@/ui/CopyText";
+import { DataTable } from "@/ui/DataTable";
 import { bytes, plural } from "@/ui/format";
+import { QueryError } from "@/ui/QueryError";
 import { shellCommand } from "../commands";
-import pageClasses from "../run.module.css";
-import { EarlierVersions } from "./EarlierVersions";
 import { Facts } from "./Facts";
 import { Folded } from "./Folded";
-import { PackageList } from "./PackageList";
-import { SourceFacts } from "./SourceFacts";
+import pageClasses from "../run.module.css";
+import classes from "./provenance.module.css";
 
 /** Code, packages, host and command that an attempt of a run was made with. */
 export function ProvenanceCard({ run }: { run: Run }) {
@@ -105,4 +106,117 @@ function listed(names: readonly string[]): string {
   const more = names.length - MAX_LISTED;
   if (more <= 1) return names.join(", ");
   return `${names.slice(0, MAX_LISTED).join(", ")} and ${more} more`;
+}
+
+/** Commit, branch and uncommitted changes of Arcadia's code, or its build. */
+function SourceFacts({ provenance }: { provenance: Provenance }) {
+  const { checkout, problem, diff } = provenance;
+  return (
+    <>
+      <Facts
+        facts={[
+          ["Arcadia", provenance.build],
+          ["Commit", checkout?.commit],
+          ["Branch", checkout && (checkout.branch ?? "none (detached)")],
+          ["Changes", checkout && (checkout.dirty ? "uncommitted changes" : "none since the commit")],
+          ["Python", provenance.python],
+        ]}
+      />
+      {problem && (
+        <Text size="sm" c="dimmed" mt={4}>
+          {problem}
+        </Text>
+      )}
+      {diff && (
+        <Folded title={`Uncommitted changes, ${plural(countChanges(diff), "line")}`}>
+          <Code block tabIndex={0} className={classes.diff}>
+            {diff}
+          </Code>
+          {checkout?.diff_cut && (
+            <Text size="xs" c="dimmed" mt={4}>
+              The diff is longer. Only its first megabyte was recorded.
+            </Text>
+          )}
+          <div className={classes.copy}>
+            <CopyText label="Copy diff" text={diff} />
+          </div>
+        </Folded>
+      )}
+      {checkout && checkout.untracked.length > 0 && (
+        <Folded title={plural(checkout.untracked.length, "untracked file")}>
+          <ul className={classes.files}>
+            {checkout.untracked.map((path) => (
+              <li key={path}>{path}</li>
+            ))}
+          </ul>
+        </Folded>
+      )}
+    </>
+  );
+}
+
+/** Count the added and removed lines of a diff. */
+function countChanges(diff: string): number {
+  return diff.split("\n").filter((line) => /^[+-](?!\+\+ |-- )/.test(line)).length;
+}
+
+/** The installed Python packages, with a search. */
+function PackageList({ packages }: { packages: Record<string, string> }) {
+  const [search, setSearch] = useState("");
+  const all = Object.entries(packages).toSorted(([one], [other]) => one.localeCompare(other));
+  const wanted = search.trim().toLowerCase();
+  const found = all.filter(([name]) => name.toLowerCase().includes(wanted));
+  return (
+    <Folded title={plural(all.length, "package")}>
+      <TextInput
+        type="search"
+        size="xs"
+        my="xs"
+        maw={280}
+        leftSection={<IconSearch size={14} aria-hidden />}
+        placeholder="Search packages"
+        aria-label="Search packages"
+        value={search}
+        onChange={(event) => setSearch(event.currentTarget.value)}
+      />
+      {found.length === 0 ? (
+        <Text size="sm" c="dimmed" role="status">
+          No package has “{search.trim()}” in its name.
+        </Text>
+      ) : (
+        <div className={classes.packages} tabIndex={0} role="group" aria-label="Packages">
+          <DataTable
+            verticalSpacing={2}
+            rows={found}
+            rowKey={([name]) => name}
+            columns={[
+              { isRowHeader: true, cell: ([name]) => name },
+              { numeric: true, cell: ([, version]) => version },
+            ]}
+          />
+        </div>
+      )}
+    </Folded>
+  );
+}
+
+/** Provenance from earlier versions of Arcadia: the worker's command and a few versions. */
+function EarlierVersions({ run }: { run: Run }) {
+  if (!run.versions && !run.command) return null;
+  return (
+    <section className={pageClasses.card} aria-label="Provenance">
+      <Title order={2} mb="xs">
+        Provenance
+      </Title>
+      <Facts facts={Object.entries(run.versions ?? {})} />
+      {run.command && (
+        <>
+          <Text size="xs" c="dimmed" mt="xs" mb={4}>
+            Command
+          </Text>
+          <CommandLine command={shellCommand(run.command)} />
+        </>
+      )}
+    </section>
+  );
 }
