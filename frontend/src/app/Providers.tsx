@@ -1,13 +1,13 @@
-import "@/theme/mantine.css";
-import "@/theme/global.css";
 import { MantineProvider } from "@mantine/core";
 import { useNotifications } from "@mantine/notifications";
-import { QueryClientProvider, type QueryClient } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { type QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useState } from "react";
+import { onOldSession } from "@/api/client";
+import { readableRed, theme } from "@/theme/theme";
 import { Hints } from "@/ui/Hint";
 import { lazyPart } from "@/ui/lazyPart";
-import { readableRed, theme } from "@/theme/theme";
-import { SignInAgain } from "./SignInAgain";
+import "@/theme/global.css";
+import "@/theme/mantine.css";
 
 const Notifications = lazyPart(() => import("./Notifications").then((module) => module.Notifications));
 
@@ -37,4 +37,37 @@ function FirstNotifications() {
   const [isUsed, setUsed] = useState(false);
   if (!isUsed && notifications.length + queue.length > 0) setUsed(true);
   return isUsed && <Notifications position="bottom-right" limit={4} />;
+}
+
+const SignInAgainDialog = lazyPart(() =>
+  import("./SignInAgainDialog").then((module) => module.SignInAgainDialog),
+);
+
+type Answer = (proved: boolean) => void;
+
+/** Opens a dialog when an action needs a person who has just signed in. The action continues afterwards. */
+function SignInAgain() {
+  const [answer, setAnswer] = useState<Answer>();
+  useEffect(() => {
+    onOldSession(
+      () =>
+        new Promise((resolve) =>
+          // Several requests wait for one dialog.
+          setAnswer((waiting: Answer | undefined) => (proved: boolean) => {
+            waiting?.(proved);
+            resolve(proved);
+          }),
+        ),
+    );
+    return () => onOldSession(undefined);
+  }, []);
+  if (!answer) return null;
+  return (
+    <SignInAgainDialog
+      onAnswer={(proved) => {
+        setAnswer(undefined);
+        answer(proved);
+      }}
+    />
+  );
 }

@@ -1,21 +1,22 @@
 import { List, Text, Title } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { checkpointsQuery } from "@/api/checkpoints";
 import { MAX_RUNS, profileFigureQuery, verdictQuery } from "@/api/comparisons";
 import { isNotFound } from "@/api/problem";
 import { runsInFileName } from "@/api/runNumbers";
+import { useCloneRun, useForkRun } from "@/api/runs";
 import type { ComparedRun, Verdict } from "@/api/types";
 import type { Cell } from "@/charts/csv";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { BlockableButton } from "@/ui/BlockableButton";
 import { DataTable } from "@/ui/DataTable";
-import { exact, formatInterval, nearestPercent, score } from "@/ui/format";
+import { exact, formatInterval, nearestPercent, plural, score } from "@/ui/format";
+import { notifyDone, notifyProblem } from "@/ui/notify";
 import { unsupportedReason } from "@/ui/states";
 import { useIsMounted } from "@/ui/useIsMounted";
 import { CardError } from "./CardError";
 import { GroupHeading } from "./RunHeading";
 import { useFirst } from "./useFirst";
-import { membersOf, MORE_SEEDS, type Standing, useMoreSeeds } from "./useMoreSeeds";
 import classes from "./compare.module.css";
 
 /** Sentences and rows that are shown at first. */
@@ -241,4 +242,59 @@ function useLostCheckpoint(parent: ComparedRun["parent"]): string | null {
   if (isNotFound(error)) return `${begun}, which was purged.`;
   if (!data || data.some(({ id, available }) => id === parent.checkpoint_id && available)) return null;
   return `${begun} at ${exact(parent.step, "steps")}, and that checkpoint is no longer stored.`;
+}
+
+const MORE_SEEDS = 3;
+
+type Standing = Verdict["standings"][number];
+
+/** Return the runs of a group. */
+const membersOf = ({ run_ids }: Standing, known: readonly ComparedRun[]) =>
+  known.filter(({ id }) => run_ids.includes(id));
+
+/** Launch a group's settings with new seeds. Pass the new runs that fit into the comparison to `onMade`. */
+function useMoreSeeds(
+  known: readonly ComparedRun[],
+  room: number,
+  onMade: (made: number[], group: Standing) => void,
+) {
+  const launch = useSeedOf();
+  return useMutation({
+    mutationFn: async (group: Standing) => {
+      const members = membersOf(group, known);
+      const [first] = members;
+      if (!first) return [];
+      const last = Math.max(...members.map(({ config }) => Number(config["seed"] ?? 0)));
+      const seeds = Array.from({ length: MORE_SEEDS }, (_, place) => last + 1 + place);
+      const answers = await Promise.allSettled(seeds.map((seed) => launch(first, seed)));
+      // Refused requests have already shown a notification.
+      return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value.id] : []));
+    },
+    onSuccess: (made, group) => {
+      if (made.length === 0) return;
+      onMade(made.slice(0, room), group);
+      const launched = `${plural(made.length, "run")} of ${group.name} launched: ${numbered(made)}`;
+      const beyond = made.slice(room);
+      notifyDone(
+        beyond.length === 0
+          ? launched
+          : `${launched}. A comparison has at most ${MAX_RUNS} runs, so it does not include ${numbered(beyond)}`,
+      );
+    },
+  });
+}
+
+const numbered = (ids: number[]) => ids.map((id) => `#${id}`).join(", ");
+
+/** Launch a run with another seed from the same start. A fork uses the same checkpoint. */
+function useSeedOf() {
+  const clone = useCloneRun();
+  const fork = useForkRun();
+  return ({ id, name, parent, config }: ComparedRun, seed: number) => {
+    if (!parent?.run_id || !parent.checkpoint_id) return clone.mutateAsync({ id, name, overrides: { seed } });
+    const { run_id, checkpoint_id } = parent;
+    const forked = fork.mutateAsync({ id: run_id, checkpoint_id, name, overrides: { ...config, seed } });
+    forked.catch(notifyProblem);
+    return forked;
+  };
 }

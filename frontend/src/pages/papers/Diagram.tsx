@@ -6,6 +6,7 @@ import { paperDiagramQuery } from "@/api/papers";
 import { useMayWrite } from "@/api/projects";
 import type { PaperDiagram, PaperItem } from "@/api/types";
 import { DataTable } from "@/ui/DataTable";
+import { isSize, measured, nearestPercent, short } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import { STATE_NAMES } from "@/ui/states";
 import { WideTable } from "@/ui/WideTable";
@@ -18,7 +19,6 @@ import {
   READINGS_BELOW,
   type Rectangle,
 } from "./diagramLayout";
-import { readingText, titleOf } from "./diagramTexts";
 import classes from "./diagram.module.css";
 import pageClasses from "./papers.module.css";
 
@@ -293,4 +293,20 @@ function headOf(points: [number, number][]): string {
     `${backX + HEAD_HALF * alongY},${backY + HEAD_HALF * alongX}`,
     `${backX - HEAD_HALF * alongY},${backY - HEAD_HALF * alongX}`,
   ].join(" ");
+}
+
+type Reading = PaperDiagram["boxes"][number]["readings"][number];
+
+/** Return a run's number as text: 16, 7.9 states, 42 %. */
+function readingText({ value, unit }: Pick<Reading, "value" | "unit">): string {
+  if (typeof value === "string") return value;
+  if (value === null) return short(value);
+  if (unit === "share") return nearestPercent(value);
+  if (isSize(unit)) return measured(value, unit);
+  return short(value, unit);
+}
+
+/** Return the title of a box by its name. */
+function titleOf({ boxes }: PaperDiagram, name: string): string {
+  return boxes.find((box) => box.name === name)?.title ?? name;
 }

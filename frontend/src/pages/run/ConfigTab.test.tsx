@@ -7,7 +7,7 @@ import { aPreset } from "@/testing/presets";
 import { renderPage } from "@/testing/render";
 import { aRun } from "@/testing/runs";
 import { serve } from "@/testing/server";
-import { ConfigSummary } from "./ConfigSummary";
+import { ConfigSummary } from "./RunFacts";
 import { ConfigTab } from "./ConfigTab";
 
 const config = { algorithm: "paac", env: "Catch", total_steps: 5000, gamma: 0.5 };

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { CATALOG } from "@/testing/catalog";
 import { renderPage } from "@/testing/render";
 import { serve } from "@/testing/server";
-import { ColumnMenu } from "./ColumnMenu";
+import { ColumnMenu } from "./RunsToolbar";
 import { DEFAULT_VIEW } from "./view";
 
 const setting = (field: string, title: string, examples: unknown[]) => ({

@@ -5,35 +5,29 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { useSearchParams } from "react-router";
 import { joinNames } from "@/api/nameList";
 import { ApiError } from "@/api/problem";
-import type { ListedRun } from "@/api/types";
 import { useMayWrite } from "@/api/projects";
 import { facetsQuery, RUN_PAGE_SIZE } from "@/api/runs";
+import type { ListedRun } from "@/api/types";
 import { workersQuery } from "@/api/workers";
 import { useVisible } from "@/charts/useVisible";
-import { usePageTitle } from "@/ui/usePageTitle";
 import { useCurrentProject } from "@/ui/currentProject";
 import { EmptyState } from "@/ui/EmptyState";
 import { exact, plural } from "@/ui/format";
 import { lazyPart } from "@/ui/lazyPart";
 import { QueryError } from "@/ui/QueryError";
+import { usePageTitle } from "@/ui/usePageTitle";
 import { ChartsButton, WithCharts } from "./ChartPanel";
-import { ColumnMenu } from "./ColumnMenu";
 import { valuesOfColumns } from "./columns";
 import { CurveChoiceContext } from "./CurveChoice";
-import { DensityButton } from "./DensityButton";
-import { GroupBy } from "./GroupBy";
-import { ImportButton } from "./ImportButton";
 import { Notices } from "./Notices";
 import { RunFilters } from "./RunFilters";
-import classes from "./runs.module.css";
+import { ColumnMenu, DensityButton, GroupBy, ImportButton, ViewsMenu } from "./RunsToolbar";
 import { RunTable } from "./RunTable";
 import { useCharts } from "./useCharts";
-import { useColumns } from "./useColumns";
 import { RowDensity, useDensity } from "./useDensity";
 import { useImports } from "./useImports";
-import { usePinnedRuns } from "./usePinnedRuns";
-import { useRunsView } from "./useRunsView";
 import { type RunRows, useRows, useRunList } from "./useRunList";
+import { useColumns, usePinnedRuns, useRunsView } from "./useRunsView";
 import { useRunTable } from "./useRunTable";
 import { useSavedViews } from "./useSavedViews";
 import {
@@ -45,7 +39,7 @@ import {
   toFailuresQuery,
   toListQuery,
 } from "./view";
-import { ViewsMenu } from "./ViewsMenu";
+import classes from "./runs.module.css";
 
 const BulkBar = lazyPart(() => import("./BulkBar").then((module) => module.BulkBar));
 const BulkProgress = lazyPart(() => import("./BulkProgress").then((module) => module.BulkProgress));

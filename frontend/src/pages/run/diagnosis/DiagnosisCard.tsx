@@ -6,13 +6,13 @@ import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import { diagnosisKeys, diagnosisQuery } from "@/api/diagnosis";
 import { studyPreviewQuery, useStartStudy } from "@/api/studies";
-import type { Finding, Run, StudySpecification } from "@/api/types";
+import type { ConfigValue, Finding, Run, StudySpecification } from "@/api/types";
 import { writeZoom } from "@/charts/curveView";
+import { shown } from "@/config-form/draft";
 import { ConfirmCost } from "@/ui/ConfirmCost";
 import { plural, short } from "@/ui/format";
 import { studyCostText } from "@/ui/studyCost";
 import { useHiddenMarks } from "../marks/useHiddenMarks";
-import { describeSetting } from "./describeSetting";
 import warningClasses from "@/ui/Warning.module.css";
 import classes from "../run.module.css";
 
@@ -149,4 +149,10 @@ function TestFixModal({ run, finding, specification, onClose }: TestFixModalProp
       </Stack>
     </Modal>
   );
+}
+
+/** Return a suggested setting, such as: Learning rate 10 → 0.003. */
+function describeSetting({ title, current, suggested }: Finding["settings"][number]): string {
+  // No-break spaces keep both values on one line.
+  return `${title} ${shown(current as ConfigValue)}\u00a0→\u00a0${shown(suggested as ConfigValue)}`;
 }

@@ -1,7 +1,7 @@
 import { Code, Group, NativeSelect, Text, TextInput, Title } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { provenanceQuery } from "@/api/provenance";
 import type { AttemptSummary, Provenance, Run } from "@/api/types";
 import { CommandLine } from "@/ui/CommandLine";
@@ -10,8 +10,6 @@ import { DataTable } from "@/ui/DataTable";
 import { bytes, plural } from "@/ui/format";
 import { QueryError } from "@/ui/QueryError";
 import { shellCommand } from "../commands";
-import { Facts } from "./Facts";
-import { Folded } from "./Folded";
 import pageClasses from "../run.module.css";
 import classes from "./provenance.module.css";
 
@@ -218,5 +216,37 @@ function EarlierVersions({ run }: { run: Run }) {
         </>
       )}
     </section>
+  );
+}
+
+/** A part that opens on a click. */
+function Folded({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <details className={classes.folded}>
+      <summary>{title}</summary>
+      {children}
+    </details>
+  );
+}
+
+interface FactsProps {
+  /** Names with their values. Those without a value are left out. */
+  facts: readonly (readonly [string, string | false | null | undefined])[];
+  mono?: boolean;
+}
+
+/** Names and values in two columns, or below each other on a phone. */
+function Facts({ facts, mono = false }: FactsProps) {
+  return (
+    <dl className={classes.facts} data-mono={mono || undefined}>
+      {facts.map(([name, value]) =>
+        value ? (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ) : null,
+      )}
+    </dl>
   );
 }
