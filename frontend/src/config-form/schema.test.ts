@@ -70,7 +70,7 @@ describe("variantsOf", () => {
 
   it("says what a method is, and its paper", () => {
     const described = { ...a3c, description: "A method of a plug-in." };
-    expect(variantsOf({ oneOf: [paac, described] }).map(({ summary }) => summary)).toEqual([
+    expect(variantsOf({ ...union, oneOf: [paac, described] }).map(({ summary }) => summary)).toEqual([
       "Parallel advantage actor-critic. Clemente et al. 2017",
       "A method of a plug-in.",
     ]);

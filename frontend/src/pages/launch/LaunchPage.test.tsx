@@ -364,7 +364,7 @@ it("marks presets with a paper's settings", async () => {
   const paper = aPreset(
     "paper",
     { algorithm: "paac", env: "CartPole-v1", total_steps: 10 },
-    { source: "Clemente et al. 2017, section 5.1" },
+    { origin: "paper", source: "Clemente et al. 2017, section 5.1" },
   );
   serveLaunching({ "GET /presets": [paper, ...PRESETS] });
   await open("/");
