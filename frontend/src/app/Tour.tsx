@@ -22,7 +22,7 @@ const STOPS: readonly Stop[] = [
   {
     to: "/games",
     title: "Rank agents",
-    text: "An evaluation plays a checkpoint by the rules of a paper. The Games page ranks the scores beside the published ones, and lets you play against them.",
+    text: "An evaluation plays a checkpoint by the rules of a paper. The Games page ranks the scores with the published ones, and lets you play against them.",
   },
   {
     to: "/papers",

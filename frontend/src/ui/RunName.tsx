@@ -6,7 +6,10 @@ interface RunNameProps {
   wraps?: boolean;
 }
 
-/** Name of a run. Its settings distinguish it, so they are cut last, after the method, the game and the seed. The full name is shown on hover. */
+/**
+ * Name of a run, in full on hover. Where it does not fit, the method and the game are cut first, to their first letters,
+ * then the seed, and then the settings, which distinguish the run.
+ */
 export function RunName({ name, wraps = false }: RunNameProps) {
   const { shared, seed, settings } = splitName(name);
   return (

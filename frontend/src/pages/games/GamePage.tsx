@@ -69,7 +69,7 @@ function GameSheet({ game }: { game: Game }) {
           <div>
             <Title order={2}>{ranked.length > 0 ? "Other protocols" : "Published scores"}</Title>
             <Text size="sm" c="dimmed" maw={860}>
-              Published scores by protocols without runs of this game.
+              Published scores for protocols not run here.
             </Text>
           </div>
           {unranked.filter(hasBars).map((table) => (

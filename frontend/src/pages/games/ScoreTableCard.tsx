@@ -43,7 +43,7 @@ export function ScoreTableCard({ game, table, level }: ScoreTableCardProps) {
           `“Of human” is 0 % at the random score of ${score(by.random)} and 100 % at the human score of ${score(by.human)} (${by.source}, ${by.table}).`}
         {!by && table.sentence && `No human-normalized score: ${table.not_normalized_because}.`}
         {table.protocol === "human-starts" &&
-          " The papers' start points were not published. Each run names its own."}
+          " The papers' start points were not published. Each run names those it used."}
         {table.starts && ` All scores are from the same start points: ${table.starts.slice(0, 8)}.`}
       </Text>
       <div className={hasBars(table) ? classes.both : classes.alone}>

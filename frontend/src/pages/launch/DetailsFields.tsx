@@ -92,7 +92,7 @@ export function DetailsFields({ details, where, errors, isStudy, onDetails, onWh
       <Textarea
         id={inputId("notes")}
         label={isStudy ? "Question" : "Notes"}
-        description="What you want to find out."
+        description="The question that this should answer."
         autosize
         minRows={1}
         maxRows={8}

@@ -37,7 +37,7 @@ export function Members({ project }: { project: number }) {
         ))}
         {members.data.items.length === 0 && (
           <Text size="sm" c="dimmed">
-            Nobody has a role of their own here. Administrators of the installation see every project.
+            No one has a role in this project yet. Administrators of the installation see every project.
           </Text>
         )}
         {canEdit && <AddMember project={project} />}

@@ -108,7 +108,7 @@ function FirstAccountCard() {
         </Text>
         <List size="sm">
           <List.Item>Each person has roles in projects, and sees only these.</List.Item>
-          <List.Item>Scripts and workers get tokens of their own.</List.Item>
+          <List.Item>Scripts and workers get separate tokens.</List.Item>
           <List.Item>A log says who did what.</List.Item>
         </List>
         {isOpen ? (

@@ -175,7 +175,7 @@ function CreateToken({ account, onCreated, onClose }: CreateTokenProps) {
           <TextInput
             data-autofocus
             label="Name"
-            description="What uses it, such as cluster or notebook"
+            description="Its use, such as cluster or notebook"
             maxLength={100}
             value={name}
             error={byField.name}

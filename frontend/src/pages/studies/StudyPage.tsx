@@ -95,9 +95,8 @@ function CertainVerdict({ verdict, limit }: { verdict: string; limit: number | u
       </Title>
       <Text size="sm">{verdict}</Text>
       <p className={classes.dim}>
-        When all runs have ended, each undecided point gets another seed, up to {limit} seeds. Results are
-        checked each time, and still at most 5 % of studies rank a point lower whose scores have the same
-        distribution or a better one.
+        When all runs have ended, each undecided point gets another seed, up to {limit} seeds. At most 5 % of
+        studies wrongly rank a point lower, although results are checked each time.
       </p>
     </section>
   );

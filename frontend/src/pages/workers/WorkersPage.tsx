@@ -57,7 +57,7 @@ function DefaultExecutor() {
     <Box maw={640}>
       <ExecutorSelect
         label="Train by default on"
-        description="A project may have its own default, and each run and study may choose."
+        description="A project may have another default, and each run and study may choose."
         value={data.find((each) => each.is_default)?.name ?? null}
         disabled={choose.isPending}
         onChange={(name) => name && choose.mutate(name)}

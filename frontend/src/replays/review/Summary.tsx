@@ -40,7 +40,7 @@ export function ReviewFacts({ document, reviewed }: Pick<SummaryProps, "document
       {mistakes.length > 1 && (
         <Text size="xs" c="dimmed" maw={640}>
           “Up to”, because losses overlap: each one assumes that the agent then continues as it does, and one
-          mistake may lead to the next. Each has its own 95 % interval.
+          mistake may lead to the next. Each has a 95 % interval.
         </Text>
       )}
     </>
