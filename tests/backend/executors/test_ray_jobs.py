@@ -59,7 +59,7 @@ def test_a_job_that_has_ended_says_when_and_how(status: str, error: str | None, 
     "listed", [None, {"jobs": []}, ["job"], [{**JOB, "metadata": "none"}], [{"type": "SUBMISSION"}]]
 )
 def test_another_answer_is_an_error(listed: Any) -> None:
-    with pytest.raises(ExecutorError, match="something else than a list of jobs"):
+    with pytest.raises(ExecutorError, match="did not return a list of jobs"):
         read_jobs(listed)
 
 
