@@ -15,6 +15,7 @@ SOURCES = {
 # Tests that are not in the place of what they test.
 ELSEWHERE = {
     "backend/arcadia_backend/web/": ("tests/accounts/test_*.py",),
+    "client/arcadia/mcp_tools.py": ("tests/backend/web/test_mcp.py", "tests/client/test_mcp.py"),
     "client/arcadia/_async/": ("client/tests/test_*.py", "tests/client/test_*.py"),
     "workers/arcadia_workers/trainer/methods/": ("tests/workers/trainer/methods/test_*.py",),
     # PPO learns with the framework of PAAC.

@@ -9,6 +9,7 @@ from arcadia_workers.contract.config import A3cConfig, PaacConfig, config_adapte
 from arcadia_workers.contract.events import changed
 from arcadia_workers.contract.inference.losses import cautious_interval
 from arcadia_workers.contract.practice import (
+    APART,
     MIN_MOMENTS,
     Difference,
     PracticeConfig,
@@ -16,10 +17,12 @@ from arcadia_workers.contract.practice import (
     Verdict,
     compared,
     describe_verdict,
+    groups,
     listed,
     smallest_improvement,
     verdict_of,
 )
+from arcadia_workers.contract.review import ReviewedDecision
 
 EPISODE: dict[str, Any] = {"seed": 3, "actions": "012", "mistakes": [1, 3], "seen": 0.5, "score": 1.0}
 PRACTICE: dict[str, Any] = {"share": 0.25, "before": 2, "episodes": [EPISODE]}
@@ -122,3 +125,11 @@ def test_a_verdict_on_one_pair_says_so(unit: Unit, verdict: Verdict, words: str)
 )
 def test_the_verdict_follows_from_the_interval(interval: tuple[float, float] | None, verdict: str) -> None:
     assert verdict_of(interval) == verdict
+
+
+def test_mistakes_that_are_near_each_other_belong_together() -> None:
+    near = [10, 10 + APART - 1, 10 + 2 * (APART - 1)]
+    far = [near[-1] + APART]
+    mistakes = [ReviewedDecision(decision=each, reason="lost", taken="up") for each in near + far]
+    assert [[each.decision for each in group] for group in groups(mistakes)] == [near, far]
+    assert groups([]) == []
