@@ -402,6 +402,15 @@ def storm_busy_counts(rows: Rows) -> Lines:
     return storm_counts(rows)
 
 
+@table("mutants.csv")
+def mutants(rows: Rows) -> Lines:
+    """Show how many mutations the tests noticed, and how many they notice with the tests that were added."""
+    names = ("tried", "killed", "survived", "equivalent", "undecided", "killed_now")
+    lines = [["package", *names[:-1], "killed now"]]
+    lines += [[str(row["package"]), *(show(number(row[name])) for name in names)] for row in rows]
+    return [*lines, ["all", *(show(sum(numbers(rows, name))) for name in names)]]
+
+
 @table("suite.csv")
 def suite(rows: Rows) -> Lines:
     return listing(rows, {"tests": "{tests}", "number": "{count:,}", "minutes": "{minutes}"})
