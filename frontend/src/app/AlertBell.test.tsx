@@ -5,7 +5,7 @@ import { renderPage } from "@/testing/render";
 import { serve } from "@/testing/server";
 import { fakeStreams, stream } from "@/testing/stream";
 import { startNotifications } from "@/ui/browserNotifications";
-import { AlertBell } from "./Header";
+import { AlertBell } from "./AlertBell";
 
 beforeEach(() => {
   fakeStreams();

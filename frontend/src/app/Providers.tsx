@@ -6,8 +6,9 @@ import { onOldSession } from "@/api/client";
 import { readableRed, theme } from "@/theme/theme";
 import { Hints } from "@/ui/Hint";
 import { lazyPart } from "@/ui/lazyPart";
-import "@/theme/global.css";
 import "@/theme/mantine.css";
+// After the styles of Mantine, which it overrides.
+import "@/theme/global.css";
 
 const Notifications = lazyPart(() => import("./Notifications").then((module) => module.Notifications));
 

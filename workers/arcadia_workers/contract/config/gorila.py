@@ -25,7 +25,7 @@ class GorilaConfig(ActionValueConfig, RmsPropFields):
     """Gorila DQN (Nair et al. 2015, section 4). With one bundle and one shard it is plain DQN."""
 
     model_config = ConfigDict(title="Gorila")
-    summary: ClassVar[str] = "DQN with many actors, learners and parameter servers"
+    summary: ClassVar[str] = "DQN with many actors and learners"
     paper: ClassVar[str] = "Nair et al. 2015, section 4"
 
     algorithm: Literal["gorila"] = Field(
