@@ -125,8 +125,10 @@ def test_the_descendants_of_a_process_count_and_this_process_does_not(kind: type
         pytest.skip("This is not Linux.")
     pytest.importorskip("psutil")
     host: Host = kind()
-    code = f"import sys; kept = bytearray({KEPT}); print('ready', flush=True); sys.stdin.read()"
-    outer = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {code!r}])"
+    # Each process works until the system has counted some of it, in ticks of a hundredth of a second.
+    work = "import os, subprocess, sys\nwhile sum(os.times()[:2]) < 0.05: pass\n"
+    code = f"{work}kept = bytearray({KEPT}); print('ready', flush=True); sys.stdin.read()"
+    outer = f"{work}subprocess.run([sys.executable, '-c', {code!r}])"
     with subprocess.Popen([sys.executable, "-c", outer], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout
         assert process.stdout.readline() == b"ready\n"
