@@ -36,16 +36,19 @@ assert [tuple(row) for row in pandas.itertuples(index=False)] == polars.rows() =
 assert [str(kind) for kind in pandas.dtypes][1:] == ["float64"] * 4 + ["int64"], pandas.dtypes
 assert pandas.groupby("metric")["value"].mean()["episode/return"] == 32.5
 assert polars.filter(polars["metric"] == "train/entropy")["value"].sum() == 0.75
+kinds = ["int64"] * 2 + ["float64"] * 3
+columns = ["group", "runs", "n", "failed", "mean", "low", "high", "no_interval"]
 compared = client.compare([run, other], group_by="learning_rate")
 for table in (compared.to_pandas(), compared.to_polars()):
-    assert list(table.columns) == ["group", "runs", "n", "mean", "low", "high"], table
+    assert list(table.columns) == columns, table
     assert list(table["group"]) == [row["group"] for row in compared.table]
     assert [list(runs) for runs in table["runs"]] == [row["runs"] for row in compared.table]
-    assert [str(table[name].dtype).lower() for name in ("n", "mean", "low", "high")] == ["int64"] + ["float64"] * 3
+    assert [str(table[name].dtype).lower() for name in columns[2:7]] == kinds
+    assert list(table["no_interval"]) == ["An interval needs 3 runs."] * 2
 nothing = client.compare(run)
 assert nothing.table == []
 for table in (nothing.to_pandas(), nothing.to_polars()):
-    assert list(table.columns) == ["group", "runs", "n", "mean", "low", "high"], table
+    assert list(table.columns) == columns, table
     assert len(table) == 0
 """
 

@@ -47,7 +47,6 @@ export function FigureMenu({
   drawn,
   library,
 }: FigureMenuProps) {
-  const mayWrite = useMayWrite();
   const picture = useMutation({
     mutationFn: async (format: "png" | "svg") => {
       if (!drawn || !library) return;
@@ -56,14 +55,6 @@ export function FigureMenu({
   });
   async function copyLink() {
     if (await copyText(linkTo(anchor))) notifyDone("Link copied. It opens this page at the chart.");
-  }
-  async function copyForNotebook() {
-    if (await copyText(notebookLines(`${window.location.origin}${address}`)))
-      notifyDone("Code copied. Paste it into a notebook with plotly.");
-  }
-  async function copyEmbed() {
-    if (await copyText(embedCode(window.location.origin, embed, title)))
-      notifyDone("Code copied. Paste it into a page whose address ARCADIA_EMBED_ORIGINS lists.");
   }
   const saveFigure = ({ data, layout }: Figure) =>
     save(`${file}.json`, new Blob([JSON.stringify({ data, layout })], { type: "application/json" }));
@@ -93,11 +84,9 @@ export function FigureMenu({
             disabled={!figure}
             onClick={() => figure && saveFigure(figure)}
           />
-          {address && mayWrite && (
-            <Menu.Item onClick={() => void copyForNotebook()}>Copy for a notebook</Menu.Item>
+          {address && (
+            <EditorItems address={address} embed={embed} title={title} add={() => setAdding(true)} />
           )}
-          {address && mayWrite && <Menu.Item onClick={() => void copyEmbed()}>Copy embed code</Menu.Item>}
-          {address && mayWrite && <Menu.Item onClick={() => setAdding(true)}>Add to report…</Menu.Item>}
           {failed && <Menu.Label>Saving failed. Try again.</Menu.Label>}
         </Menu.Dropdown>
       </Menu>
@@ -106,6 +95,32 @@ export function FigureMenu({
         opened={adding}
         onClose={() => setAdding(false)}
       />
+    </>
+  );
+}
+
+/** Items for people who may write. Readers of a shared report have no account, so these are not for them. */
+function EditorItems({
+  address,
+  embed,
+  title,
+  add,
+}: Pick<FigureMenuProps, "embed" | "title"> & { address: string; add: () => void }) {
+  const mayWrite = useMayWrite();
+  async function copyForNotebook() {
+    if (await copyText(notebookLines(`${window.location.origin}${address}`)))
+      notifyDone("Code copied. Paste it into a notebook with plotly.");
+  }
+  async function copyEmbed() {
+    if (await copyText(embedCode(window.location.origin, embed, title)))
+      notifyDone("Code copied. Paste it into a page whose address ARCADIA_EMBED_ORIGINS lists.");
+  }
+  if (!mayWrite) return null;
+  return (
+    <>
+      <Menu.Item onClick={() => void copyForNotebook()}>Copy for a notebook</Menu.Item>
+      <Menu.Item onClick={() => void copyEmbed()}>Copy embed code</Menu.Item>
+      <Menu.Item onClick={add}>Add to report…</Menu.Item>
     </>
   );
 }
