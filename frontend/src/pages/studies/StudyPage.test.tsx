@@ -206,8 +206,15 @@ describe("the page of a study", () => {
     await screen.findByText("Which rate?");
     there = false;
     await client.invalidateQueries();
-    expect(await screen.findByText("There is no study 3.")).toBeTruthy();
+    expect(await screen.findByRole("heading", { name: "There is no study 3" })).toBeTruthy();
     expect(screen.queryByText("Which rate?")).toBeNull();
+  });
+
+  it("shows that an address names no study, without a request", async () => {
+    const server = serve({});
+    renderPage(<StudyPage />, { at: "/studies/abc", path: "/studies/:id" });
+    expect(await screen.findByRole("heading", { name: "There is no study abc" })).toBeTruthy();
+    expect(server.asked).toEqual([]);
   });
 
   it("shows why it paused automatically", async () => {

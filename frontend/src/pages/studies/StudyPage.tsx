@@ -10,6 +10,7 @@ import { FigureFrame } from "@/charts/FigureFrame";
 import { projectAddress } from "@/ui/currentProject";
 import { lowerCaseLabel, nearestPercent } from "@/ui/format";
 import { Markdown } from "@/ui/Markdown";
+import { EmptyState } from "@/ui/EmptyState";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { PointTable } from "./PointTable";
@@ -22,10 +23,21 @@ import { POINT_HEADER, pointCells } from "./points";
 /** One study with its question, progress and results per point. */
 export default function StudyPage() {
   const { id = "" } = useParams();
-  const study = useQuery(studyQuery(Number(id)));
-  usePageTitle(study.data?.name ?? "Studies");
+  const number = Number(id);
+  const study = useQuery({ ...studyQuery(number), enabled: Number.isInteger(number) });
+  usePageTitle(study.data?.name ?? `Study ${id}`);
   // Data of a study deleted in another window is still cached.
-  const problem = isNotFound(study.error) || !study.data ? study.error : null;
+  if (!Number.isInteger(number) || isNotFound(study.error)) {
+    return (
+      <EmptyState title={`There is no study ${id}`} alone>
+        It may have been deleted, or you have no access to its project.{" "}
+        <Anchor component={Link} to="/studies">
+          See all studies
+        </Anchor>
+      </EmptyState>
+    );
+  }
+  const problem = study.data ? null : study.error;
   return (
     <Stack className={classes.sheet} gap="md">
       <Anchor component={Link} to="/studies" size="sm" w="fit-content">
@@ -43,7 +55,7 @@ export default function StudyPage() {
           <Skeleton height={320} radius="sm" role="status" aria-label="Loading the study…" />
         </>
       )}
-      {study.data && !problem && <StudySheet key={id} study={study.data} />}
+      {study.data && <StudySheet key={id} study={study.data} />}
     </Stack>
   );
 }
