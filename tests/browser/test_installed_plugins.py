@@ -23,7 +23,7 @@ PRESETS: dict[str, tuple[dict[str, object], float]] = {
     "maze-paac": ({}, 0.9),
     "toy-catch": ({}, 0.5),
     "minigrid-empty-paac": ({}, 0.8),
-    "gae-cartpole": ({"total_steps": 80_000}, 100.0),
+    "gae-cartpole": ({"total_steps": 150_000}, 100.0),
 }
 
 

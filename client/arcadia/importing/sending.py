@@ -149,7 +149,7 @@ class FileUpload:
         self._failure: ArcadiaError | OSError | None = None
         self._events: Iterator[Event] = iter(())
         self._batch: list[tuple[int, bytes]] = []
-        # A sentence for each part of the file that was left out.
+        # One message per skipped part of the file.
         self.omissions: list[str] = []
         self.has_settings = False
         self._start_over(self._acknowledged)
@@ -277,7 +277,7 @@ class RunUpload:
 
     @property
     def omissions(self) -> list[str]:
-        """A sentence for each part of the files that was left out."""
+        """One message per skipped part of the files."""
         return [omitted for file in self._files.values() for omitted in file.omissions]
 
     @property

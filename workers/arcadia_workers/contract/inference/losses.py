@@ -103,7 +103,7 @@ def smallest_shown(count: int, largest: float) -> float | None:
 
 
 def select_losses(evidence: Sequence[float]) -> list[int]:
-    """Return the indices of shown losses, of which at most 5 % are false on average.
+    """Return the indices of shown losses, with a false discovery rate of at most 5 %.
 
     The k largest e-values are selected if the smallest of them is at least m / (0.05 k) (e-BH: Wang, Ramdas 2022,
     arXiv:2009.02824).

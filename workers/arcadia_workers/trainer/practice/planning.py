@@ -37,7 +37,7 @@ class NothingToPracticeError(TrainerError):
 
 @dataclass(frozen=True)
 class Sight:
-    """What the agent saw at a mistake, and the score so far."""
+    """The observation at a mistake, and the score so far."""
 
     mean: float
     digest: bytes
