@@ -155,7 +155,8 @@ def test_a_token_that_ray_refuses_and_commands_that_fail_are_explained(
 
 @pytest.mark.nightly
 def test_gorila_joins_the_cluster_of_its_job_on_two_nodes(installation: Installation, ray: RayHead) -> None:
-    node = ray.add_node()
+    # With as many cores as the head, so that each node gets one of the two bundles.
+    node = ray.add_node(cores=2)
     run = submit(installation, CATCH_BY_GORILA, num_actors=2, num_learners=2)
     wait_for_training(installation, run)
     nodes = ray.nodes_of_roles("Bundle")
