@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Request, Response, expect
 
 from tests.installation import Installation
-from tests.workers.waiting import PATIENCE_SECONDS, wait_until
+from tests.workers.waiting import PATIENCE_SECONDS
 
 # What these tabs offer depends on the files of the run, so they are walked for one run of each environment.
 TABS_OF_FILES = ("", "replays", "checkpoints", "evaluations", "critic")
@@ -146,10 +146,7 @@ class Walk:
                 continue
             place = self._place(name, number)
             if place is None:
-                self._open(path)
-                wait_until(lambda name=name, number=number: self._place(name, number) is not None)  # type: ignore[misc]
-                place = self._place(name, number)
-                assert place is not None
+                place = self._find_again(path, name, number)
             button = self._buttons().nth(place)
             if not is_enabled(button):
                 continue
@@ -159,6 +156,14 @@ class Walk:
             self._close(url)
         self.pressed |= pressed
         return count
+
+    def _find_again(self, path: str, name: str, number: int) -> int:
+        """Open a page again, and wait for a button that was there at first. Return its place."""
+        self._open(path)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while (place := self._place(name, number)) is None:
+            assert time.monotonic() < deadline, f"{name} of {path} is gone. There are: {self._names()}"
+        return place
 
     def _press_every_item(self, button: Locator, what: str, known: list[str]) -> int:
         """Press each item of an open menu, if there is one. Return how many."""
