@@ -239,7 +239,7 @@ function WorkerState({ worker: { state, desired } }: { worker: Worker }) {
   const isPaused = desired !== "work" && state !== "gone";
   const { name, Sign } = isPaused && state === "idle" ? PAUSED : STATES[state];
   return (
-    <>
+    <div>
       <span className={classes.state} data-state={state}>
         <Sign size={14} aria-hidden />
         {name}
@@ -249,7 +249,7 @@ function WorkerState({ worker: { state, desired } }: { worker: Worker }) {
           {desired === "drain" ? "then paused, its run is given back" : "then paused"}
         </div>
       )}
-    </>
+    </div>
   );
 }
 
