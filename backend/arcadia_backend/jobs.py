@@ -20,7 +20,7 @@ from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.files.service import delete_files
 from arcadia_backend.live.notices import publish
 from arcadia_backend.web.lookup import find_job, find_run
-from arcadia_backend.workers import connected_workers, free_job_slots, missing_reason, running_jobs
+from arcadia_backend.workers import connected_workers, free_job_slots, missing_reason, paused_reason, running_jobs
 from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.jobs import INTERACTIVE_JOBS, JOB_KINDS, PRIORITIES, JobKind
 from arcadia_workers.contract.plugins.loading import needed_plugins
@@ -63,8 +63,9 @@ class JobQueue:
         """Return a sentence that says what a job waits for."""
         if not self.workers:
             return "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."
-        if missing := missing_reason(self.workers, job.needed_plugins, "worker that takes jobs"):
-            return missing
+        kind = "worker that takes jobs"
+        if refused := paused_reason(self.workers, kind) or missing_reason(self.workers, job.needed_plugins, kind):
+            return refused
         free = sum(free_job_slots(worker, self.running, job.kind) for worker in self.workers)
         rivals = [number for number, kind in self.waiting if _may_take_slot_of(kind, job.kind)]
         ahead = rivals.index(job.id) if job.id in rivals else 0

@@ -15,7 +15,13 @@ from arcadia_backend.live.notices import publish
 from arcadia_workers.contract.jobs import INTERACTIVE_JOBS, JobKind
 from arcadia_workers.contract.plugins.discovery import package_names
 from arcadia_workers.contract.plugins.loading import joined
-from arcadia_workers.contract.worker_api import INTERACTIVE_SLOTS, WORKERS, QueueName
+from arcadia_workers.contract.worker_api import INTERACTIVE_SLOTS, WORKERS, QueueName, WorkerDesired
+
+
+class WorkerEdit(BaseModel):
+    """A change of a worker."""
+
+    desired: WorkerDesired
 
 
 class WorkerPlugin(BaseModel):
@@ -35,6 +41,9 @@ class Worker(BaseModel):
     queue: QueueName
     executor: str = Field(description="`workers`, or the scheduler whose job it is.")
     state: Literal["idle", "busy", "gone"]
+    desired: WorkerDesired = Field(
+        description="`pause` if it finishes its work and takes no other, `drain` if it also gives back its work."
+    )
     run_id: int | None = Field(description="Null if it is idle, or trains a run to which you have no access.")
     job_slots: int = Field(description="Number of concurrent jobs, in addition to its training and interactive jobs.")
     last_seen_at: datetime
@@ -48,6 +57,7 @@ class Worker(BaseModel):
     )
     pid: int
     plugins: list[WorkerPlugin]
+    may_edit: bool = Field(description="Whether you may pause, drain or remove it.")
 
 
 def has_plugins(worker: tables.Worker, needed: str) -> bool:
@@ -73,6 +83,13 @@ def missing_reason(workers: Collection[tables.Worker], needed: str, kind: str) -
         f"No {kind} has {joined(package_names(needed))}. Install what is missing on the host of a worker, allow it "
         "with ARCADIA_PLUGINS and start the worker again."
     )
+
+
+def paused_reason(workers: Collection[tables.Worker], kind: str) -> str | None:
+    """Return a message if there are workers of a kind, but people have paused all of them."""
+    if not workers or any(worker.desired == "work" for worker in workers):
+        return None
+    return f"Every {kind} is paused. An administrator can resume one on the page Workers."
 
 
 MEGABYTE = 10**6
@@ -109,6 +126,17 @@ def connected_workers(session: Session, now: datetime) -> list[tables.Worker]:
     return [worker for worker in workers if is_connected(worker, now)]
 
 
+def open_workers(session: Session, now: datetime) -> list[tables.Worker]:
+    """Return the connected workers that take new work."""
+    return [worker for worker in connected_workers(session, now) if worker.desired == "work"]
+
+
+def takes_work(session: Session, name: str) -> bool:
+    """Return True unless people have paused or drained a worker. One without a heartbeat yet takes work."""
+    worker = session.get(tables.Worker, name)
+    return worker is None or worker.desired == "work"
+
+
 def running_jobs(session: Session) -> list[tuple[str, JobKind]]:
     """Return the worker and the kind of each running job."""
     query = select(Job.worker, Job.kind).where(Job.state == "running").order_by(Job.id)
@@ -117,7 +145,7 @@ def running_jobs(session: Session) -> list[tuple[str, JobKind]]:
 
 def free_job_slots(worker: tables.Worker, running: Iterable[tuple[str, JobKind]], kind: JobKind) -> int:
     """Return how many jobs of a kind a worker can start now."""
-    if not worker.job_slots:
+    if not worker.job_slots or worker.desired != "work":
         return 0
     held = [each for name, each in running if name == worker.name]
     free = worker.job_slots + INTERACTIVE_SLOTS - len(held)

@@ -217,6 +217,14 @@ def delivery(lab: Lab) -> tables.AlertDelivery:
     return tables.AlertDelivery(key="x", alert_id=lab.own.ids["alerts"], channel_id=number)
 
 
+def gone_worker(lab: Lab) -> str:
+    """Add a worker that is gone, and return its path."""
+    facts = {"host": "h", "queue": "cpu", "pid": 1, "version": "1", "device": "cpu", "cores": 1, "memory_bytes": 1}
+    with lab.database.write() as session:
+        session.merge(tables.Worker(name="gone", left=True, **facts))
+    return "/workers/gone"
+
+
 def person(_lab: Lab) -> tables.Person:
     return tables.Person(name="New", email="new@example.org")
 
@@ -346,6 +354,8 @@ SCENES: dict[str, Scene] = {
     "POST /reports": Scene(own_project(title="New")),
     "PATCH /reports/{report_id}": Scene({"version": 1, "title": "New"}),
     "POST /reports/{report_id}/share": Scene(prepare=changed(tables.Report, share_token=None)),
+    "PATCH /workers/{name}": of_installation({"desired": "pause"}, gone_worker),
+    "DELETE /workers/{name}": of_installation(prepare=gone_worker),
     "PUT /executors/default": of_installation({"executor": "workers"}),
     "PUT /executors/slurm": of_installation(SLURM),
     "PUT /executors/ray": of_installation(RAY),
@@ -459,7 +469,7 @@ NOT_RECORDED = {
             "evaluation_episodes", "event_digests", "files", "futures", "log_lines", "measurements", "media",
             "metric_chunks", "metric_clocks", "metric_pages", "metric_series", "moved_panels", "paper_studies",
             "practices", "provenance_documents", "reviews", "run_settings", "run_tags", "study_points", "study_runs",
-            "submissions", "workers", "archive_imports", "study_imports", "report_imports",
+            "submissions", "archive_imports", "study_imports", "report_imports",
         ),
         _OF_OTHERS,
     ),

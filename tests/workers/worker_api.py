@@ -31,6 +31,7 @@ class WorkerApi:
     # By job ID. Jobs without an entry continue.
     jobs_desired: dict[int, str | None] = field(default_factory=dict)
     desired: str = "run"
+    drain: bool = False
     changes: list[dict[str, Any]] = field(default_factory=list)
     away: bool = False
     is_token_wrong: bool = False
@@ -115,7 +116,13 @@ class WorkerApi:
                 return problem(409, "stale-attempt")
             jobs = [{**held, "desired": self.jobs_desired.get(held["id"], "run")} for held in body["jobs"]]
             desired, changes = (self.desired, self.changes) if body["run"] else (None, [])
-            return 200, {"desired": desired, "lease_seconds": 60, "jobs": jobs, "changes": changes}
+            return 200, {
+                "desired": desired,
+                "lease_seconds": 60,
+                "jobs": jobs,
+                "changes": changes,
+                "drain": self.drain,
+            }
         if path.endswith("claim"):
             return self._claim(path, body)
         if path == "/goodbye":

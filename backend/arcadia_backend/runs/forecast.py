@@ -15,7 +15,7 @@ from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.tables import ArchiveImport, Attempt, Run, Worker
 from arcadia_backend.metrics.points import MetricSeries, training_seconds
 from arcadia_backend.web.lookup import hidden_runs
-from arcadia_backend.workers import connected_workers
+from arcadia_backend.workers import open_workers
 from arcadia_workers.contract.config import RunConfig
 from arcadia_workers.contract.config.problems import title_of
 from arcadia_workers.contract.config.shared import CeilingFields
@@ -159,7 +159,7 @@ def forecast(
     run_ids = measured.run_ids if measured else ()
     startup = startup_seconds(session, algorithm) if measured else None
     cores = typical(session, run_ids, PROCESSOR)
-    workers = [worker for worker in connected_workers(session, utc_now()) if worker.queue == queue]
+    workers = [worker for worker in open_workers(session, utc_now()) if worker.queue == queue]
     queued = _Queue(session, queue, workers)
     ahead = queued.count_ahead(priority) if executor == WORKERS else 0
     starts_in, unknown = queued.wait_behind(priority, ahead)

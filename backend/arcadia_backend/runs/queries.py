@@ -18,7 +18,7 @@ from arcadia_backend.runs import schemas
 from arcadia_backend.runs.start_steps import current_steps
 from arcadia_backend.runs.states import to_actions
 from arcadia_backend.web.lookup import hidden_runs
-from arcadia_backend.workers import connected_workers, disk_warning, has_plugins, missing_reason
+from arcadia_backend.workers import connected_workers, disk_warning, has_plugins, missing_reason, paused_reason
 from arcadia_workers.contract.config.problems import title_of
 from arcadia_workers.contract.events import RolePlace
 from arcadia_workers.contract.plugins.loading import missing_plugins
@@ -177,9 +177,11 @@ def _waiting_reason(run: tables.Run, queue: QueueName, workers: list[tables.Work
     name = queue.upper()
     if not workers:
         return f"No {name} worker is connected: start one with `arcadia worker --queue {queue}`."
-    if missing := missing_reason(workers, run.needed_plugins, f"{name} worker"):
-        return missing
-    if ahead >= sum(worker.run_id is None and has_plugins(worker, run.needed_plugins) for worker in workers):
+    kind = f"{name} worker"
+    if refused := paused_reason(workers, kind) or missing_reason(workers, run.needed_plugins, kind):
+        return refused
+    free = [worker for worker in workers if worker.run_id is None and worker.desired == "work"]
+    if ahead >= sum(has_plugins(worker, run.needed_plugins) for worker in free):
         return f"Waiting for a free {name} worker."
     if utc_now() - run.created_at < EXPECTED_CLAIM_TIME:
         return f"A {name} worker is about to take it."

@@ -17,7 +17,7 @@ from arcadia_backend.runs.forecast import RunKind, kind_label, measure, seconds_
 from arcadia_backend.studies import points
 from arcadia_backend.studies.points import Draw, point_config, random_draws
 from arcadia_backend.studies.specification import MAX_SEED, Seeds, Specification
-from arcadia_backend.workers import connected_workers
+from arcadia_backend.workers import open_workers
 from arcadia_workers.contract.config import RunConfig
 from arcadia_workers.contract.worker_api import WORKERS
 
@@ -78,7 +78,7 @@ def _concurrent_runs(session: Session, spec: Specification, configs: Iterable[Ru
     if spec.executor not in (None, WORKERS):
         return spec.max_concurrent_runs
     queues = {queue_for(config) for config in configs}
-    here = [worker for worker in connected_workers(session, utc_now()) if worker.queue in queues]
+    here = [worker for worker in open_workers(session, utc_now()) if worker.queue in queues]
     return max(1, min(spec.max_concurrent_runs, len(here)))
 
 

@@ -157,6 +157,7 @@ read            GET                 /events
 read            PUT                 /events/*/watches
 
 member          GET                 /workers
+installation    ANY                 /workers/*
 member          GET                 /executors
 admin-read      GET                 /executors/**
 installation    PUT                 /executors/default

@@ -18,14 +18,16 @@ from arcadia_backend.jobs import ORDER, Handlers, JobType
 from arcadia_backend.logs import note
 from arcadia_backend.web.lookup import find_job
 from arcadia_backend.worker_api.attempts import Attempts, claim_first, offer, read_installation_id
-from arcadia_backend.workers import can_be_done_by, fits_job_slots
+from arcadia_backend.workers import can_be_done_by, fits_job_slots, takes_work
 from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.jobs import JOB_KINDS, JobKind
 from arcadia_workers.contract.worker_api import EventBatch, JobClaim, Outcome, Release
 
 
 def claim(session: Session, settings: Settings, worker: str) -> JobClaim | None:
-    """Claim the first waiting job for a worker, or return None if no job waits."""
+    """Claim the first waiting job for a worker. Return None if no job waits or the worker is paused."""
+    if not takes_work(session, worker):
+        return None
     # Clear everything of the previous attempt.
     fresh = {"state": "running", "last_seq": 0, "done": 0, "outcome": None, "message": None, "traceback": None}
     waiting = (Job.state == "queued", can_be_done_by(session, worker, Job), fits_job_slots(session, worker))

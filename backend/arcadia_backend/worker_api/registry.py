@@ -17,7 +17,7 @@ from arcadia_backend.database.engine import Database
 from arcadia_backend.database.rights import MissingRight
 from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Job, Run, Worker
-from arcadia_backend.errors import NotFound, Problem
+from arcadia_backend.errors import Conflict, NotFound, Problem
 from arcadia_backend.runs.states import announce_run
 from arcadia_backend.web.lookup import hidden_runs
 from arcadia_backend.worker_api.attempts import CHECKED_RUN, StaleAttempt, is_worker_of
@@ -28,7 +28,7 @@ from arcadia_workers.contract import worker_api
 from arcadia_workers.contract.build import build, differ
 from arcadia_workers.contract.events import RequestedChange
 from arcadia_workers.contract.plugins.loading import loaded_versions
-from arcadia_workers.contract.worker_api import NAME_TAKEN, Desired, WantedJob
+from arcadia_workers.contract.worker_api import NAME_TAKEN, WORKERS, Desired, WantedJob
 
 log = logging.getLogger(__name__)
 
@@ -41,12 +41,16 @@ _MIN_TIME_CHANGE = timedelta(seconds=2)
 
 @dataclass
 class Beat:
-    """Response to a heartbeat: the worker's desired assignments, its run's changes, and whether the run is stale."""
+    """Response to a heartbeat.
+
+    It has the worker's desired assignments, its run's changes, whether the run is stale, and whether people drain it.
+    """
 
     desired: Desired | None = None
     stale: StaleAttempt | None = None
     jobs: list[WantedJob] = field(default_factory=list)
     changes: list[RequestedChange] = field(default_factory=list)
+    drain: bool = False
 
 
 class NameTaken(Problem):
@@ -76,7 +80,8 @@ def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> 
     # Lock in order of the ids, so that two heartbeats cannot deadlock.
     for assignment in sorted(report.jobs, key=lambda assignment: assignment.id):
         answer.jobs.append(_beat_job(session, settings, assignment))
-    _store(session, report, held.id if held is not None and answer.stale is None else None)
+    worker = _store(session, report, held.id if held is not None and answer.stale is None else None)
+    answer.drain = worker.desired == "drain"
     return answer
 
 
@@ -126,12 +131,40 @@ def leave(session: Session, name: str) -> None:
         announce_worker(session, name)
 
 
+def edit(session: Session, name: str, changes: workers.WorkerEdit) -> None:
+    """Pause or drain a worker, or let it work again."""
+    worker = _find(session, name)
+    if worker.executor != WORKERS:
+        raise Conflict(f"Worker {name} is a job of a scheduler. Stop its run instead.")
+    if worker.desired != changes.desired:
+        worker.desired = changes.desired
+        announce_worker(session, name)
+
+
+def remove(session: Session, name: str) -> None:
+    """Remove a worker that is gone from the list. It is listed again if it returns."""
+    worker = _find(session, name)
+    if is_connected(worker, utc_now()):
+        raise Conflict(f"Worker {name} is connected. Stop its process first.")
+    session.delete(worker)
+    announce_worker(session, name)
+
+
+def _find(session: Session, name: str) -> Worker:
+    worker = session.get(Worker, name, with_for_update=True)
+    if worker is None:
+        raise NotFound(f"There is no worker {name}.")
+    return worker
+
+
 def list_workers(session: Session) -> list[workers.Worker]:
     """Return the workers by name."""
     now = utc_now()
     listed = session.scalars(
         select(Worker).where(Worker.last_seen_at > now - DELETED_AFTER).order_by(Worker.name)
     ).all()
+    scope = current()
+    may_edit = scope.everything and "write" in scope.scopes
     hidden = hidden_runs(session, (worker.run_id for worker in listed))
     return [
         workers.Worker(
@@ -140,6 +173,7 @@ def list_workers(session: Session) -> list[workers.Worker]:
             queue=worker.queue,
             executor=worker.executor,
             state=("busy" if worker.run_id is not None else "idle") if is_connected(worker, now) else "gone",
+            desired=worker.desired,
             run_id=worker.run_id if is_connected(worker, now) and worker.run_id not in hidden else None,
             job_slots=worker.job_slots,
             last_seen_at=worker.last_seen_at,
@@ -151,6 +185,7 @@ def list_workers(session: Session) -> list[workers.Worker]:
             low_disk_megabytes=worker.low_disk_megabytes if is_connected(worker, now) else None,
             pid=worker.pid,
             plugins=[workers.WorkerPlugin(**plugin, differs=_differs(plugin)) for plugin in worker.plugins],
+            may_edit=may_edit and worker.executor == WORKERS,
         )
         for worker in listed
     ]
@@ -172,7 +207,7 @@ def delete_gone_workers(database: Database, now: datetime) -> None:
             session.execute(delete(Worker).where(gone))
 
 
-def _store(session: Session, report: worker_api.Heartbeat, run_id: int | None) -> None:
+def _store(session: Session, report: worker_api.Heartbeat, run_id: int | None) -> Worker:
     worker = session.get(Worker, report.name, with_for_update=True)
     changed = worker is None or not is_connected(worker, utc_now()) or worker.run_id != run_id
     if worker is None:
@@ -195,3 +230,4 @@ def _store(session: Session, report: worker_api.Heartbeat, run_id: int | None) -
         announce_worker(session, report.name)
         if differ(report.version, ours := build()):
             log.warning("Worker %s runs build %s, this server build %s. Update one.", report.name, report.version, ours)
+    return worker

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from arcadia_backend import workers
@@ -11,6 +11,7 @@ from arcadia_backend.accounts.tokens import end_attempt_tokens, new_attempt_toke
 from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database.engine import Database, Db
 from arcadia_backend.database.tables import Checkpoint
+from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import NotFound
 from arcadia_backend.files import service
 from arcadia_backend.files.pieces import Piece, read_progress, receive_piece
@@ -22,13 +23,15 @@ from arcadia_backend.worker_api import ingest, jobs, registry, runs
 from arcadia_backend.worker_api.attempts import StaleAttempt
 from arcadia_backend.worker_api.jobs import JOBS
 from arcadia_backend.worker_api.runs import RUNS
+from arcadia_backend.worker_api.sweeper import ring_worker
 from arcadia_workers.contract import worker_api
 from arcadia_workers.contract.events import FileKind, Sha256
-from arcadia_workers.contract.worker_api import AttemptNumber, RunPath, UploadedFile, UploadProgress
+from arcadia_workers.contract.worker_api import AttemptNumber, RunPath, UploadedFile, UploadProgress, WorkerName
 
 transfer_router = APIRouter(tags=["files"])
 
 Attempt = Annotated[AttemptNumber, Query()]
+WorkerPath = Annotated[WorkerName, Path()]
 # The size of a file in the database. ARCADIA_MAX_FILE_BYTES limits files further.
 MAX_SIZE = 2**53
 Offset = Annotated[int, Query(ge=0, le=MAX_SIZE, description="Where the piece starts in the file.")]
@@ -171,6 +174,24 @@ def list_workers(db: Db) -> list[workers.Worker]:
         return registry.list_workers(session)
 
 
+@router.patch("/workers/{name}")
+def edit_worker(db: Db, bell: Bell, name: WorkerPath, changes: workers.WorkerEdit) -> workers.Worker:
+    """Pause or drain a worker, or let it work again."""
+    with db.write() as session:
+        registry.edit(session, name, changes)
+        ring_worker(session, bell, name)
+    with db.read() as session:
+        return next(worker for worker in registry.list_workers(session) if worker.name == name)
+
+
+@router.delete("/workers/{name}", status_code=204)
+def remove_worker(db: Db, name: WorkerPath) -> Response:
+    """Remove a worker that is gone from the list."""
+    with db.write() as session:
+        registry.remove(session, name)
+    return Response(status_code=204)
+
+
 @router.post("/worker/heartbeat")
 def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -> worker_api.HeartbeatAnswer:
     """Record a heartbeat. The answer has the desired state of each assignment of the worker."""
@@ -180,7 +201,11 @@ def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -
     if answer.stale is not None:
         raise answer.stale
     return worker_api.HeartbeatAnswer(
-        desired=answer.desired, lease_seconds=settings.lease_seconds, jobs=answer.jobs, changes=answer.changes
+        desired=answer.desired,
+        lease_seconds=settings.lease_seconds,
+        jobs=answer.jobs,
+        changes=answer.changes,
+        drain=answer.drain,
     )
 
 

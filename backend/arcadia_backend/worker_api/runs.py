@@ -28,7 +28,7 @@ from arcadia_backend.worker_api.attempts import (
     offer,
     read_installation_id,
 )
-from arcadia_backend.workers import announce_worker, can_be_done_by, missing_reason
+from arcadia_backend.workers import announce_worker, can_be_done_by, missing_reason, takes_work
 from arcadia_workers.contract.worker_api import (
     ACTIVE,
     ENDED,
@@ -44,7 +44,9 @@ QUEUE_ORDER = (Run.priority.desc(), Run.created_at, Run.id)
 
 
 def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -> Claim | None:
-    """Claim the first waiting run of a queue for a worker, or return None if no run waits."""
+    """Claim the first waiting run of a queue for a worker. Return None if no run waits or the worker is paused."""
+    if not takes_work(session, worker):
+        return None
     run = claim_first(
         session,
         settings,

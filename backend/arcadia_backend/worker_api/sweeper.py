@@ -37,7 +37,7 @@ from arcadia_backend.web.idempotency import delete_expired_keys
 from arcadia_backend.web.lookup import find_job, find_run
 from arcadia_backend.worker_api import jobs, runs
 from arcadia_backend.worker_api.registry import delete_gone_workers
-from arcadia_backend.workers import connected_workers, free_job_slots, running_jobs
+from arcadia_backend.workers import connected_workers, free_job_slots, open_workers, running_jobs
 from arcadia_workers.contract.worker_api import (
     ACTIVE,
     LOOK_FOR_JOBS_TASK,
@@ -229,16 +229,23 @@ _KINDS = (
 )
 
 
+def ring_worker(session: Session, doorbell: Doorbell, name: str) -> None:
+    """Ring after the commit for the work that waits for one worker."""
+    for worker, task, number in _rings(session, utc_now()):
+        if worker == name:
+            after_commit(session, partial(doorbell.ring, private_queue(worker), number, task))
+
+
 def _rings(session: Session, now: datetime) -> list[tuple[str, str, int]]:
     """Return a worker name, a task and a run or job id for each connected worker that has a free slot for it."""
-    connected = connected_workers(session, now)
-    waiting = {queue: _waiting_run(session, queue) for queue in {worker.queue for worker in connected}}
-    idle = [worker for worker in connected if worker.run_id is None]
+    takers = open_workers(session, now)
+    waiting = {queue: _waiting_run(session, queue) for queue in {worker.queue for worker in takers}}
+    idle = [worker for worker in takers if worker.run_id is None]
     rings = [(worker.name, LOOK_TASK, run) for worker in idle if (run := waiting[worker.queue]) is not None]
     running = running_jobs(session)
     queued = select(func.min(Job.id), Job.kind).where(Job.state == "queued").group_by(Job.kind)
     for job_id, kind in session.execute(queued):
-        free = [worker.name for worker in connected if free_job_slots(worker, running, kind)]
+        free = [worker.name for worker in takers if free_job_slots(worker, running, kind)]
         rings += [(name, LOOK_FOR_JOBS_TASK, job_id) for name in free]
     return rings
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
+from urllib.parse import quote
 
 import httpx
 
@@ -102,6 +103,14 @@ class AsyncClient(
     async def workers(self) -> list[Worker]:
         """List the workers."""
         return [Worker(data) for data in await self.transport.get("/workers")]
+
+    async def edit_worker(self, name: str, desired: str) -> Worker:
+        """Let a worker work, pause after its work, or drain, which puts its work back in the queue."""
+        return Worker(await self.transport.call("PATCH", f"/workers/{quote(name)}", body={"desired": desired}))
+
+    async def remove_worker(self, name: str) -> None:
+        """Remove a worker that is gone from the list. It is listed again if it returns."""
+        await self.transport.call("DELETE", f"/workers/{quote(name)}")
 
     async def executors(self) -> list[ExecutorChoice]:
         """List where runs can train: on workers, and on each scheduler that is set up."""

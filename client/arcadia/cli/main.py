@@ -107,7 +107,7 @@ def add_commands(app: typer.Typer) -> None:
     add("sync")(scripts.sync)
     app.add_typer(alerts.app, name="alerts")
     add("presets")(launch.presets)
-    add("workers")(server.workers)
+    app.add_typer(server.workers_app, name="workers")
     add("executors")(server.executors)
     add("open")(server.open_page)
     add("mcp")(scripts.serve_mcp)

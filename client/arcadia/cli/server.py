@@ -200,8 +200,17 @@ def executors(
     print_table(["NAME", "TITLE*", ""], rows, empty="")
 
 
+workers_app = typer.Typer(
+    help="List workers, and choose whether they take work.", invoke_without_command=True, rich_markup_mode=None
+)
+WorkerName = Annotated[str, typer.Argument(metavar="WORKER", help="Name of the worker.")]
+
+
+@workers_app.callback()
 def workers(ctx: typer.Context, as_json: Json = False) -> None:
     """List the workers with their hosts and runs."""
+    if ctx.invoked_subcommand is not None:
+        return
     listed = [worker.data for worker in open_client(ctx).workers()]
     if as_json:
         print_json(listed)
@@ -211,6 +220,7 @@ def workers(ctx: typer.Context, as_json: Json = False) -> None:
             worker["name"],
             worker["host"],
             state(worker["state"]),
+            "" if worker["desired"] == "work" else _DESIRED[worker["desired"]],
             worker["queue"],
             str(worker["run_id"] or ("another project" if worker["state"] == "busy" else "")),
             str(worker["cores"]),
@@ -219,10 +229,43 @@ def workers(ctx: typer.Context, as_json: Json = False) -> None:
         ]
         for worker in listed
     ]
-    columns = ["NAME*", "HOST*", "STATE", "QUEUE", "RUN>", "CORES>", "MEMORY>", "SEEN>"]
+    columns = ["NAME*", "HOST*", "STATE", "", "QUEUE", "RUN>", "CORES>", "MEMORY>", "SEEN>"]
     print_table(columns, rows, empty="No worker has connected. Start one with `arcadia worker`.")
     if others := [worker["name"] for worker in listed if worker["is_other_build"] and worker["state"] != "gone"]:
         say(f"Another build than the server's: {', '.join(others)}. Upgrade them.")
+
+
+_DESIRED = {"work": "takes work", "pause": "paused", "drain": "drained"}
+
+
+@workers_app.command("pause")
+def pause_worker(ctx: typer.Context, worker: WorkerName, as_json: Json = False) -> None:
+    """Let a worker finish its work and take no other."""
+    _edit_worker(ctx, worker, "pause", as_json=as_json)
+
+
+@workers_app.command("drain")
+def drain_worker(ctx: typer.Context, worker: WorkerName, as_json: Json = False) -> None:
+    """Let a worker save its run, put it back in the queue with its jobs, and take no other."""
+    _edit_worker(ctx, worker, "drain", as_json=as_json)
+
+
+@workers_app.command("resume")
+def resume_worker(ctx: typer.Context, worker: WorkerName, as_json: Json = False) -> None:
+    """Let a paused or drained worker take work again."""
+    _edit_worker(ctx, worker, "work", as_json=as_json)
+
+
+@workers_app.command("remove")
+def remove_worker(ctx: typer.Context, worker: WorkerName) -> None:
+    """Remove a worker that is gone from the list."""
+    open_client(ctx).remove_worker(worker)
+    show(f"Removed worker {worker}.")
+
+
+def _edit_worker(ctx: typer.Context, name: str, desired: str, *, as_json: bool) -> None:
+    edited = open_client(ctx).edit_worker(name, desired)
+    print_json(edited.data) if as_json else show(f"Worker {edited.name}: {_DESIRED[edited.desired]}.")
 
 
 def open_page(

@@ -25,6 +25,9 @@ class Worker(Record):
     state: str
     """One of idle, busy and gone."""
 
+    desired: str
+    """Whether it should work, pause after its work, or drain, which gives its work back."""
+
     run_id: int | None
     """Number of the run that it trains."""
 

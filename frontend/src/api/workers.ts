@@ -1,5 +1,7 @@
-import { apiQuery } from "./requests";
+import { call } from "./client";
+import { apiQuery, useApiMutation } from "./requests";
 import { live, ofAny } from "./topics";
+import type { Worker } from "./types";
 
 export const workerKeys = {
   all: ["workers"] as const,
@@ -10,6 +12,19 @@ export const workerKeys = {
 const WORKERS = live(ofAny("worker.changed"));
 
 export const workersQuery = apiQuery(workerKeys.all, "/api/v1/workers", {}, WORKERS);
+
+const path = (name: string) => ({ params: { path: { name } } });
+
+/** Let a worker work, pause after its work, or drain, which puts its work back in the queue. */
+export const useEditWorker = (name: string) =>
+  useApiMutation(
+    (desired: Worker["desired"]) =>
+      call("patch", "/api/v1/workers/{name}", { ...path(name), body: { desired } }),
+    { refetch: [workerKeys.all] },
+  );
+
+export const useRemoveWorker = (name: string) =>
+  useApiMutation(() => call("delete", "/api/v1/workers/{name}", path(name)), { refetch: [workerKeys.all] });
 
 export const pluginsQuery = apiQuery(workerKeys.plugins, "/api/v1/plugins");
 

@@ -11,6 +11,8 @@ export function aWorker(name: string, changes: Partial<Worker> = {}): Worker {
     queue: "cpu",
     executor: "workers",
     state: "idle",
+    desired: "work",
+    may_edit: true,
     device: "cpu",
     cores: 8,
     memory_bytes: 16 * 2 ** 30,

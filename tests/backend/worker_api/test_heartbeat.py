@@ -19,7 +19,13 @@ def test_a_heartbeat_renews_the_lease_and_returns_the_desired_state(api: Api, da
     with database.write() as session:
         session.get_one(Run, run_id).lease_expires_at = utc_now() + timedelta(seconds=1)
     held = {"id": run_id, "attempt": attempt}
-    assert api.beat(run=held).json() == {"desired": "run", "lease_seconds": 60.0, "jobs": [], "changes": []}
+    assert api.beat(run=held).json() == {
+        "desired": "run",
+        "lease_seconds": 60.0,
+        "jobs": [],
+        "changes": [],
+        "drain": False,
+    }
     with database.read() as session:
         lease = session.get_one(Run, run_id).lease_expires_at
         assert lease is not None

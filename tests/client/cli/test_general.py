@@ -88,6 +88,19 @@ def test_presets_and_workers_are_listed(arcadia: Arcadia, api: Api) -> None:
     assert "shown" in [worker["name"] for worker in json.loads(arcadia("workers", "--json").out)]
 
 
+def test_a_worker_is_paused_drained_resumed_and_removed(arcadia: Arcadia, api: Api) -> None:
+    api.beat("shown").raise_for_status()
+    for command, state in (("pause", "paused"), ("drain", "drained"), ("resume", "takes work")):
+        assert arcadia("workers", command, "shown").out == f"Worker shown: {state}.\n"
+        listed = next(line for line in arcadia("workers").out.splitlines() if line.startswith("shown "))
+        assert (state in listed) is (command != "resume")
+    assert json.loads(arcadia("workers", "pause", "shown", "--json").out)["desired"] == "pause"
+    assert "Stop its process first." in arcadia("workers", "remove", "shown").err
+    api.worker.post("/api/v1/worker/goodbye", json={"name": "shown"}).raise_for_status()
+    assert arcadia("workers", "remove", "shown").out == "Removed worker shown.\n"
+    assert "There is no worker shown." in arcadia("workers", "remove", "shown").err
+
+
 def test_pages_open_in_the_browser_or_are_printed(
     arcadia: Arcadia, api: Api, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:

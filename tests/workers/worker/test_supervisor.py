@@ -132,6 +132,22 @@ def test_draining_lets_the_trainer_checkpoint_and_releases_the_run(api: WorkerAp
     assert len(api.claims) == 1
 
 
+def test_a_worker_that_people_drain_gives_back_its_run_and_claims_again(api: WorkerApi, slot: Slot) -> None:
+    api.claims.append(claim(7, points=10**6, interval=0.01))
+    slot.look()
+    wait_until(lambda: len(api.points(7, 1)) > 5)
+    api.drain = True
+    wait_until(lambda: api.releases)
+    assert [(release["run"], release["outcome"]) for release in api.releases] == [(7, "drained")]
+    assert list(api.events[7, 1].values())[-1]["kind"] == "stopped"
+    slot.done()
+    api.drain = False
+    api.claims.append(claim(8, points=3))
+    slot.look()
+    slot.done()
+    assert api.releases[-1]["outcome"] == "finished"
+
+
 def test_a_stale_attempt_is_killed_and_forgotten(api: WorkerApi, slot: Slot) -> None:
     api.claims.append(claim(points=10**6, interval=0.01, how="with child"))
     slot.look()

@@ -17,6 +17,8 @@ State = Literal["queued", "starting", "running", "finished", "failed", "paused",
 ACTIVE: tuple[State, ...] = ("starting", "running")
 ENDED: tuple[State, ...] = ("finished", "failed", "stopped")
 Desired = Literal["run", "pause", "stop"]
+# A paused worker finishes what it does and takes no other work. A drained one also gives back what it does.
+WorkerDesired = Literal["work", "pause", "drain"]
 Outcome = Literal["finished", "failed", "stopped", "drained", "lost"]
 QueueName = Literal["cpu", "gpu"]
 # The kinds of assignments, as in API paths.
@@ -150,6 +152,7 @@ class HeartbeatAnswer(_Answer):
     lease_seconds: float
     jobs: list[WantedJob] = []
     changes: list[RequestedChange] = Field(default=[], description="Changes that its trainer has not reported yet.")
+    drain: bool = Field(default=False, description="True if the worker must give back its run and jobs.")
 
 
 class ClaimRequest(_Request):

@@ -57,6 +57,8 @@ class Lease:
         # Changes of a run's configuration that the backend has no report of.
         self.changes: list[RequestedChange] = []
         self.is_stale = False
+        # People drain this worker, so that another one continues the assignment.
+        self.is_drained = False
         self.is_released = False  # a heartbeat that overtakes the release is rejected, which is expected
 
 

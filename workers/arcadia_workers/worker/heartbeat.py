@@ -109,6 +109,8 @@ class HeartbeatThread(threading.Thread):
         else:
             if run and reply.desired:
                 run.desired, run.changes = reply.desired, reply.changes
+            for each in held:
+                each.is_drained = reply.drain
             wanted = {(job.id, job.attempt): job.desired for job in reply.jobs}
             for job in held:
                 if job.assignment.noun == "jobs":

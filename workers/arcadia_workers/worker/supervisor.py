@@ -216,7 +216,7 @@ class Supervisor:
     def _reason_to_stop(self, held: Lease) -> StopReason | None:
         if held.desired != "run":
             return "stopped"
-        return "drained" if self.draining else None
+        return "drained" if self.draining or held.is_drained else None
 
     def _deliver_rest(self, relay: Relay, held: Lease, directory: Path) -> bool:
         """Wait until all events are delivered. Return False if the worker stops before."""

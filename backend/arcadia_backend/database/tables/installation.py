@@ -8,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables.base import Base
-from arcadia_workers.contract.worker_api import WORKERS, QueueName
+from arcadia_workers.contract.worker_api import WORKERS, QueueName, WorkerDesired
 
 
 class Installation(Base):
@@ -49,6 +49,8 @@ class Worker(Base):
     cores: Mapped[int]
     memory_bytes: Mapped[int] = mapped_column(BigInteger)
     run_id: Mapped[int | None] = mapped_column(BigInteger)
+    # Whether it takes new work, or also gives back what it holds. People choose it.
+    desired: Mapped[WorkerDesired] = mapped_column(default="work", server_default="work")
     # The scheduler whose job it is. Such a worker trains only one run.
     executor: Mapped[str] = mapped_column(String(16), default=WORKERS, server_default=WORKERS)
     job_slots: Mapped[int] = mapped_column(default=0, server_default="0")

@@ -1,8 +1,8 @@
-import { screen, within } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import { renderPage } from "@/testing/render";
-import { refusal, serve } from "@/testing/server";
+import { type Asked, refusal, serve } from "@/testing/server";
 import { aWorker } from "@/testing/workers";
 import WorkersPage from "./WorkersPage";
 
@@ -33,6 +33,54 @@ describe("the workers", () => {
   it("are counted separately when disconnected", async () => {
     open([aWorker("cpu-1"), aWorker("cpu-2", { state: "gone" })]);
     expect(await screen.findByText("0 training, 1 idle, 1 gone")).toBeTruthy();
+  });
+
+  it("are paused, drained and resumed from their menus", async () => {
+    let worker = aWorker("cpu-1", { state: "busy", run_id: 12 });
+    const server = serve({
+      "GET /workers": () => [worker],
+      "GET /plugins": [],
+      "PATCH /workers/cpu-1": ({ body }: Asked) => {
+        worker = { ...worker, ...(body as object) };
+        return worker;
+      },
+    });
+    renderPage(<WorkersPage />);
+    const choose = async (item: string) => {
+      await userEvent.click(await screen.findByRole("button", { name: "Actions for cpu-1" }));
+      await userEvent.click(await screen.findByRole("menuitem", { name: item }));
+    };
+    await choose("Pause after its work");
+    expect(await screen.findByText("then paused")).toBeTruthy();
+    await choose("Drain: put its work back in the queue");
+    expect(await screen.findByText("then paused, its run is given back")).toBeTruthy();
+    await choose("Take work again");
+    await waitFor(() => expect(screen.queryByText(/then paused/)).toBeNull());
+    expect(server.of("PATCH /workers/cpu-1").map(({ body }) => body)).toEqual([
+      { desired: "pause" },
+      { desired: "drain" },
+      { desired: "work" },
+    ]);
+  });
+
+  it("are removed only when they are gone", async () => {
+    const workers = [aWorker("cpu-1", { desired: "pause" }), aWorker("cpu-2", { state: "gone" })];
+    const server = serve({ "GET /workers": workers, "GET /plugins": [], "DELETE /workers/cpu-2": {} });
+    renderPage(<WorkersPage />);
+    expect(await screen.findByText("0 training, 0 idle, 1 paused, 1 gone")).toBeTruthy();
+    await userEvent.click(await screen.findByRole("button", { name: "Actions for cpu-1" }));
+    const kept = await screen.findByRole("menuitem", { name: /Remove from the list/ });
+    expect(kept.textContent).toContain("Stop its process first.");
+    await userEvent.keyboard("{Escape}");
+    await userEvent.click(screen.getByRole("button", { name: "Actions for cpu-2" }));
+    await userEvent.click(await screen.findByRole("menuitem", { name: "Remove from the list" }));
+    await waitFor(() => expect(server.of("DELETE /workers/cpu-2")).toHaveLength(1));
+  });
+
+  it("have no menu for people who may not change them", async () => {
+    open([aWorker("cpu-1", { may_edit: false })]);
+    await screen.findByText("0 training, 1 idle");
+    expect(screen.queryByRole("button", { name: /^Actions for/ })).toBeNull();
   });
 
   it("are marked if their build differs from the server's", async () => {

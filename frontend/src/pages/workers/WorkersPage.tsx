@@ -1,11 +1,21 @@
-import { Anchor, Box, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { IconCircleDashed, IconPlayerPlayFilled, IconPlugConnectedX, IconServer } from "@tabler/icons-react";
+import { ActionIcon, Anchor, Box, Menu, Skeleton, Stack, Text, Title } from "@mantine/core";
+import {
+  IconCircleDashed,
+  IconDots,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlayerPlayFilled,
+  IconPlugConnectedX,
+  IconServer,
+  IconTrash,
+  IconTransferOut,
+} from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { executorsQuery, schedulerTitle, useChooseDefaultExecutor } from "@/api/executors";
 import type { AllowedPlugin, Worker } from "@/api/types";
-import { pluginsQuery, workersQuery } from "@/api/workers";
+import { pluginsQuery, useEditWorker, useRemoveWorker, workersQuery } from "@/api/workers";
 import { addWorkerCommand } from "@/ui/addWorkerCommand";
 import { CommandLine } from "@/ui/CommandLine";
 import { type Column, DataTable } from "@/ui/DataTable";
@@ -13,6 +23,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { ExecutorSelect } from "@/ui/ExecutorSelect";
 import { bytes } from "@/ui/format";
 import { TimeAgo } from "@/ui/Quantity";
+import { MenuAction } from "@/ui/MenuAction";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { SchedulerCard } from "./SchedulerCard";
@@ -69,7 +80,10 @@ function DefaultExecutor() {
 function summary(workers: readonly Worker[]): string {
   const count = (state: Worker["state"]) => workers.filter((worker) => worker.state === state).length;
   const gone = count("gone");
-  return `${count("busy")} training, ${count("idle")} idle${gone > 0 ? `, ${gone} gone` : ""}`;
+  const paused = workers.filter(({ state, desired }) => state === "idle" && desired !== "work").length;
+  const idle = count("idle") - paused;
+  const rest = [paused > 0 && `, ${paused} paused`, gone > 0 && `, ${gone} gone`].filter(Boolean).join("");
+  return `${count("busy")} training, ${idle} idle${rest}`;
 }
 
 function WorkerTable({ workers }: { workers: readonly Worker[] }) {
@@ -90,6 +104,15 @@ function WorkerTable({ workers }: { workers: readonly Worker[] }) {
             // The label of the line in the card of a narrow screen.
             cellProps: () => ({ "data-label": title }),
           })),
+          ...(workers.some(({ may_edit }) => may_edit)
+            ? [
+                {
+                  title: "",
+                  cell: (worker: Worker) => worker.may_edit && <WorkerMenu worker={worker} />,
+                  cellProps: () => ({ "data-label": "Actions" }),
+                },
+              ]
+            : []),
         ]}
       />
     </div>
@@ -97,7 +120,7 @@ function WorkerTable({ workers }: { workers: readonly Worker[] }) {
 }
 
 const FACTS: readonly [title: string, cell: (worker: Worker) => ReactNode][] = [
-  ["State", ({ state }) => <WorkerState state={state} />],
+  ["State", (worker) => <WorkerState worker={worker} />],
   [
     "Current run",
     ({ run_id, state }) =>
@@ -209,13 +232,71 @@ const STATES = {
   busy: { name: "Training", Sign: IconPlayerPlayFilled },
   gone: { name: "Gone", Sign: IconPlugConnectedX },
 };
+const PAUSED = { name: "Paused", Sign: IconPlayerPause };
 
-function WorkerState({ state }: { state: Worker["state"] }) {
-  const { name, Sign } = STATES[state];
+/** What a worker does, and whether it takes other work. */
+function WorkerState({ worker: { state, desired } }: { worker: Worker }) {
+  const isPaused = desired !== "work" && state !== "gone";
+  const { name, Sign } = isPaused && state === "idle" ? PAUSED : STATES[state];
   return (
-    <span className={classes.state} data-state={state}>
-      <Sign size={14} aria-hidden />
-      {name}
-    </span>
+    <div>
+      <span className={classes.state} data-state={state}>
+        <Sign size={14} aria-hidden />
+        {name}
+      </span>
+      {isPaused && state === "busy" && (
+        <div className={classes.dim}>
+          {desired === "drain" ? "then paused, its run is given back" : "then paused"}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Menu that pauses, drains or resumes a worker, or removes one that is gone. */
+function WorkerMenu({ worker }: { worker: Worker }) {
+  const edit = useEditWorker(worker.name);
+  const remove = useRemoveWorker(worker.name);
+  const isGone = worker.state === "gone";
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <ActionIcon size={24} variant="subtle" aria-label={`Actions for ${worker.name}`}>
+          <IconDots size={16} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {worker.desired === "work" ? (
+          <MenuAction
+            Icon={IconPlayerPause}
+            label="Pause after its work"
+            disabled={edit.isPending}
+            onClick={() => edit.mutate("pause")}
+          />
+        ) : (
+          <MenuAction
+            Icon={IconPlayerPlay}
+            label="Take work again"
+            disabled={edit.isPending}
+            onClick={() => edit.mutate("work")}
+          />
+        )}
+        {worker.desired !== "drain" && (
+          <MenuAction
+            Icon={IconTransferOut}
+            label="Drain: put its work back in the queue"
+            disabled={edit.isPending}
+            onClick={() => edit.mutate("drain")}
+          />
+        )}
+        <MenuAction
+          Icon={IconTrash}
+          label="Remove from the list"
+          blocked={isGone ? null : "Stop its process first."}
+          disabled={remove.isPending}
+          onClick={() => remove.mutate()}
+        />
+      </Menu.Dropdown>
+    </Menu>
   );
 }
