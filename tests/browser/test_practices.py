@@ -123,7 +123,7 @@ def test_a_practice_is_started_stopped_and_continued_up_to_its_verdict(page: Pag
         train(api)
         expect(panel.get_by_text("Waiting")).to_be_visible()
         measure_next(api, 0.55)
-        expect(panel.get_by_label("Mean outcome at the kept mistakes so far")).to_contain_text("Practice0.55")
+        expect(panel.get_by_label("Mean outcome at the kept mistakes so far")).to_contain_text("Practice 10.55")
         installation.wait_until(lambda: installation.read("practices/1")["state"] == "queued")
         measure_next(api, -0.31, is_last=True)
     rarer = panel.get_by_role("region", name="Did these mistakes become rarer?")
