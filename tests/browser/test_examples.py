@@ -186,6 +186,10 @@ class Walk:
         self._page.goto(path)
         self._page.get_by_role("main").get_by_role("heading").first.wait_for()
         self._page.wait_for_load_state("networkidle")
+        # A chart is drawn when it is in view, and its menu then has the name of its quantity.
+        for menu in self._page.get_by_role("main").get_by_role("button", name="Menu of the chart").all():
+            menu.scroll_into_view_if_needed()
+            self._settle()
         self._settle()
         return self._names()
 
