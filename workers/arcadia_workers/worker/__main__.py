@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from celery import Celery, signals
@@ -33,6 +34,7 @@ from arcadia_workers.contract.worker_api import (
 from arcadia_workers.worker.answers import BackendError, WrongTokenError
 from arcadia_workers.worker.attempt_directory import CheckpointStore
 from arcadia_workers.worker.backend_client import BackendClient
+from arcadia_workers.worker.bell import BellThread
 from arcadia_workers.worker.celery_app import make_app, register
 from arcadia_workers.worker.heartbeat import HeartbeatThread
 from arcadia_workers.worker.machine import (
@@ -113,8 +115,6 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
         sys.exit(f"arcadia worker: {wrong}")
     except SecretFileError as error:
         sys.exit(f"arcadia worker: {error}")
-    if not (options.once or options.check) and not settings.broker_url.get_secret_value():
-        sys.exit("arcadia worker: ARCADIA_BROKER_URL: Field required")
     return settings
 
 
@@ -194,17 +194,7 @@ def serve(options: argparse.Namespace, settings: WorkerSettings) -> int:
     heartbeat = HeartbeatThread(client, facts, settings.jobs, settings.worker_alive_file, directory)
     slots = settings.jobs and settings.jobs + INTERACTIVE_SLOTS
     training, jobs = make_supervisors(client, heartbeat, settings, slots, place, warm_trainer)
-    queues = [options.queue, private_queue(name), *([JOBS_QUEUE] if settings.jobs else [])]
-    app = make_app(settings.broker_url.get_secret_value(), queues)
-    register(app, training, jobs)
-    worker = make_worker(app, f"{name}@{host}", queues, concurrency=1 + slots)
 
-    def on_shutdown(**_: object) -> None:
-        training.drain()
-        jobs.drain()
-
-    signals.worker_shutting_down.connect(on_shutdown)
-    keep_ignoring_hangups()
     heartbeat.start()
     startups = [
         threading.Thread(target=each.start, name=f"start-{noun}", daemon=True)
@@ -213,14 +203,56 @@ def serve(options: argparse.Namespace, settings: WorkerSettings) -> int:
     for startup in startups:
         startup.start()
     log.info("Worker %s waits for runs in the queue %s of %s.", name, options.queue, settings.backend_url)
-    worker.start()
-    # Celery treats Ctrl-C as a failure.
-    status = 0 if training.draining else int(worker.exitcode or 0)
-    on_shutdown()
+    if broker_url := settings.broker_url.get_secret_value():
+        queues = [options.queue, private_queue(name), *([JOBS_QUEUE] if settings.jobs else [])]
+        status = wait_for_broker(make_app(broker_url, queues), f"{name}@{host}", queues, training, jobs)
+    else:
+        bell = BellThread(client, {"runs": training, "jobs": jobs}, takes_jobs=bool(slots))
+        heartbeat.is_at_bell = lambda: bell.is_waiting
+        status = wait_at_backend(bell)
+    for each in (training, jobs):
+        each.drain()
     for startup in startups:
-        startup.join()  # Celery waits for its own tasks only
+        startup.join()
+    for each in (training, jobs):
+        each.wait_until_idle()
     heartbeat.close()
     return leave(client, status)
+
+
+def wait_for_broker(app: Celery, name: str, queues: Sequence[str], training: Supervisor, jobs: Supervisor) -> int:
+    """Take messages of the broker until the worker is stopped. Return the exit status."""
+    register(app, training, jobs)
+    worker = make_worker(app, name, queues, concurrency=training.slots + jobs.slots)
+
+    def on_shutdown(**_: object) -> None:
+        # Celery waits for its tasks.
+        training.drain()
+        jobs.drain()
+
+    signals.worker_shutting_down.connect(on_shutdown)
+    keep_ignoring_hangups()
+    worker.start()
+    # Celery treats Ctrl-C as a failure.
+    return 0 if training.draining else int(worker.exitcode or 0)
+
+
+def wait_at_backend(bell: BellThread) -> int:
+    """Wait for the doorbell of the backend until the worker is stopped. Return the exit status."""
+    stopped = threading.Event()
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        # A second signal ends the process at once.
+        signal.signal(number, signal.SIG_DFL)
+        stopped.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, stop)
+    bell.start()
+    stopped.wait()
+    bell.stop()
+    return 0
 
 
 def make_supervisors(
