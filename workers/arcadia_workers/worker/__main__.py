@@ -37,6 +37,7 @@ from arcadia_workers.worker.backend_client import BackendClient
 from arcadia_workers.worker.bell import BellThread
 from arcadia_workers.worker.celery_app import make_app, register
 from arcadia_workers.worker.heartbeat import HeartbeatThread
+from arcadia_workers.worker.join import join, read_joined
 from arcadia_workers.worker.machine import (
     WorkerDirectory,
     gpu_problem,
@@ -49,6 +50,8 @@ from arcadia_workers.worker.supervisor import Supervisor
 from arcadia_workers.worker.trainer_process import LocalLauncher, WarmProcess
 from arcadia_workers.worker.work import TRAINER, Jobs, Training
 
+# A worker uses the server that its host has joined, unless one of these names another.
+NAMED_ELSEWHERE = {"ARCADIA_BACKEND_URL", "ARCADIA_WORKER_TOKEN", "ARCADIA_WORKER_TOKEN_FILE"}
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 log = logging.getLogger("workers")
@@ -72,7 +75,10 @@ def job_slots(text: str) -> int:
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     """Parse the command line. Addresses and secrets may also come from ARCADIA_* variables."""
-    parser = argparse.ArgumentParser(prog="arcadia worker", description="Train queued runs and do jobs.")
+    parser = argparse.ArgumentParser(
+        prog="arcadia worker",
+        description="Train queued runs and do jobs. `arcadia worker join URL CODE` stores a server and its token.",
+    )
     parser.add_argument("--queue", choices=QUEUES, default="cpu")
     parser.add_argument(
         "--name",
@@ -108,8 +114,11 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
     if unknown := unknown_settings(os.environ):
         sys.exit(f"arcadia worker: {unknown}")
     given = {name: getattr(options, name) for name in ("backend_url", "worker_dir", "jobs", "ca_file")}
+    given = {name: value for name, value in given.items() if value is not None}
+    if not (NAMED_ELSEWHERE & os.environ.keys() or "backend_url" in given) and (joined := read_joined()):
+        given = joined.model_dump(exclude_none=True) | given
     try:
-        settings = WorkerSettings(**{name: value for name, value in given.items() if value is not None})
+        settings = WorkerSettings(**given)
     except ValidationError as error:
         wrong = "; ".join(f"ARCADIA_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors(include_input=False))
         sys.exit(f"arcadia worker: {wrong}")
@@ -121,6 +130,11 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
 def describe_wrong_token(url: str, directory: Path) -> str:
     """Return that the backend does not accept the token, where it came from, and how to replace it."""
     variable = "ARCADIA_WORKER_TOKEN"
+    if (joined := read_joined()) and joined.backend_url == url and not NAMED_ELSEWHERE & os.environ.keys():
+        return (
+            f"{url} does not accept the token of this host any more. Join again with a code of its page Workers: "
+            f"arcadia worker join {url} CODE. A worker then delivers what is left in {directory}."
+        )
     source = f"{variable}_FILE" if os.environ.get(f"{variable}_FILE") else variable
     return (
         f"{url} does not accept the worker token from {source}. Set it to the {variable} of the server, and start this "
@@ -154,6 +168,8 @@ def load_plugins(names: Sequence[str]) -> None:
 
 def main() -> int:
     """Run the worker until it is stopped."""
+    if sys.argv[1:2] == ["join"]:
+        return join(sys.argv[2:])
     options = parse_arguments(sys.argv[1:])
     settings = read_settings(options)
     if options.queue == "gpu" and (problem := gpu_problem()):
