@@ -27,7 +27,7 @@ from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.database.tables import Job, Run, Worker
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.channel import cancel_all
-from arcadia_backend.live.notices import Hub, Notice, publish
+from arcadia_backend.live.notices import RUNG, Hub, Notice, publish
 from arcadia_workers.contract.worker_api import JOBS_QUEUE, LOOK_FOR_JOBS_TASK, LOOK_TASK, WORKERS, Noun
 
 log = logging.getLogger(__name__)
@@ -37,8 +37,6 @@ MAX_WAITING = 16
 BROKER_TIMEOUT_SECONDS = 1.0
 BROKER_FAILURE = "The broker does not respond. Runs stay queued until it does"
 
-# The notice of a ring, for the workers that wait at this or another backend process.
-RUNG = "doorbell.rung"
 # A ring wakes at most this many waiting workers, since each of them claims. The sweeper rings again for the others.
 MOST_WOKEN = 4
 # Pause between looks whether the worker that waits is still there.

@@ -4,13 +4,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from arcadia_backend.accounts.passwords import digest_of
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
-from tests.accounts.lab import API, Lab
-from tests.accounts.test_hidden_references import read
+from tests.accounts.lab import Lab
+from tests.accounts.signing_in import API, read
 
 ADMINISTRATOR = "installation administrator"
 EXPIRED = "This code was used already, has expired, or is incomplete."
@@ -36,13 +36,17 @@ def heartbeat(lab: Lab, secret: str) -> int:
 
 
 def test_a_host_joins_once_with_a_code(lab: Lab) -> None:
-    code = code_of(lab)
+    created = read(lab.client(ADMINISTRATOR).post(f"{API}/host-codes"), 201)
+    code = created["code"]
+    assert created["commands"][2].endswith(f"arcadia worker join http://localhost {code}")
     joined = join(lab, f" {code} ")
     assert heartbeat(lab, joined["secret"]) == 200
     assert join(lab, code, status=410)["detail"].startswith(EXPIRED)
     listed = read(lab.client(ADMINISTRATOR).get(f"{API}/tokens", params={"everyone": True}))
     [token] = [token for token in listed if token["name"] == "sun"]
     assert (token["scopes"], token["person"]) == (["worker"], None)
+    entries = read(lab.client(ADMINISTRATOR).get(f"{API}/audit", params={"kind": "token"}))["items"]
+    assert (entries[0]["action"], entries[0]["object_name"]) == ("create", "sun")
     # The token opens nothing else.
     headers = {"Authorization": f"Bearer {joined['secret']}"}
     assert lab.client("nobody").get(f"{API}/runs", headers=headers).status_code == 403
@@ -59,8 +63,11 @@ def test_a_code_ends(lab: Lab) -> None:
     assert join(lab, late, status=410)["detail"].startswith(EXPIRED)
     join(lab, current)
     with lab.database.write() as session:
-        session.execute(update(tables.Person).values(is_administrator=False))
+        creator = session.scalars(select(tables.Person).where(tables.Person.is_administrator)).one()
+        creator.is_administrator = False
     assert join(lab, of_leaver, status=410)["detail"].startswith(EXPIRED)
+    with lab.database.write() as session:
+        session.get_one(tables.Person, creator.id).is_administrator = True
 
 
 def test_wrong_codes_are_limited(lab: Lab) -> None:

@@ -247,7 +247,8 @@ class CodeExpired(Problem):
 
 def create_host_code(session: Session, person_id: int | None) -> OneTimeCode:
     """Return a code with which one host of workers gets its token."""
-    secret, expires_at = new_secret(), utc_now() + LINK_LIFETIMES["join"]
+    # A command line would read a code that begins with a dash as an option.
+    secret, expires_at = f"join_{new_secret()}", utc_now() + LINK_LIFETIMES["join"]
     session.add(OneTimeLink(digest=digest_of(secret), purpose="join", person_id=person_id, expires_at=expires_at))
     audit.record(session, "create code", "host", None)
     session.flush()

@@ -21,6 +21,7 @@ from arcadia_backend.errors import Conflict
 from arcadia_backend.people import schemas
 from arcadia_backend.people.service import to_person
 from arcadia_backend.projects.service import find_visible
+from arcadia_backend.web.frontend import application_wheel, host_commands, origin_of
 from arcadia_backend.web.lookup import PathId
 from arcadia_backend.web.security import WrongTokenLimit, address_of
 
@@ -200,10 +201,16 @@ def create_token(db: Db, settings: CurrentSettings, new: schemas.CreateToken) ->
 
 
 @router.post("/host-codes", status_code=201)
-def create_host_code(db: Db) -> schemas.HostCode:
+def create_host_code(request: Request, db: Db) -> schemas.HostCode:
     """Create a code with which one host of workers joins within ten minutes."""
     with db.write() as session:
-        return schemas.HostCode.model_validate(sign_in.create_host_code(session, current().person_id))
+        created = sign_in.create_host_code(session, current().person_id)
+    return schemas.HostCode(
+        code=created.code,
+        expires_at=created.expires_at,
+        commands=host_commands(origin_of(request), created.code),
+        has_package=application_wheel() is not None,
+    )
 
 
 @router.post("/session/host", status_code=201)

@@ -253,10 +253,10 @@ class CreateToken(_Request):
 class HostCode(BaseModel):
     """A code with which one host joins, by `arcadia worker join URL CODE`. It is shown once."""
 
-    model_config = ConfigDict(from_attributes=True)
-
     code: str
     expires_at: datetime
+    commands: list[str] = Field(description="Commands for a bare host with Python.")
+    has_package: bool = Field(description="False if this server does not offer the package that they install.")
 
 
 class JoinHost(_Request):
