@@ -192,8 +192,10 @@ class Installation:
         directory: Path | None = None,
         prefix: Sequence[str] = (),
         niceness: int = TRAINING_NICENESS,
+        *,
+        has_broker: bool = True,
     ) -> Service:
-        """Start a worker and wait until the backend sees it."""
+        """Start a worker and wait until the backend sees it. Without a broker it waits at the backend."""
         options = [
             "--queue",
             "cpu",
@@ -202,7 +204,9 @@ class Installation:
             "--worker-dir",
             str(directory or self.directory / "workers" / name),
         ]
-        self.workers[name] = self._service(name, ["arcadia_workers.worker", *options], niceness, prefix)
+        program = ["arcadia_workers.worker", *options]
+        without = "" if has_broker else "BROKER_URL"
+        self.workers[name] = self._service(name, program, niceness, prefix, without=without)
         self.workers[name].start()
         self.wait_until(lambda: self.state_of_worker(name) in ("idle", "busy"))
         return self.workers[name]

@@ -26,7 +26,7 @@ from arcadia_backend.database.engine import open_database
 from arcadia_backend.database.migrations import migrate
 from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.diagnosis import router as diagnosis
-from arcadia_backend.doorbell import Doorbell
+from arcadia_backend.doorbell import Doorbell, waiting_workers
 from arcadia_backend.examples import router as examples
 from arcadia_backend.executors import EXECUTORS
 from arcadia_backend.executors.routes import router as executors
@@ -175,6 +175,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
                 cancel_unwatched_games(app.state.database, app.state.stages),
                 notice_rights.running(app),
                 watches.running(app, app.state.notice_rights.new_stream),
+                waiting_workers(app.state.database, app.state.hub) as app.state.waits,
             ):
                 yield
         finally:

@@ -29,6 +29,7 @@ JOB_COMMANDS = ("evaluate", "record", "futures", "review", "practice", "calibrat
 # Commands that are separate programs.
 PROGRAMS = {
     "worker": "arcadia_workers.worker",
+    "service": "arcadia_workers.worker.service",
     "worker-bundle": "arcadia_workers.worker.bundle",
     "train": "arcadia_workers.trainer",
     **dict.fromkeys(JOB_COMMANDS, "arcadia_workers.trainer.job"),

@@ -33,6 +33,7 @@ EXCEPTIONS = {
     "POST /alerts/read": "It marks alerts as seen.",
     "POST /account/device": "It only reads.",
     "POST /session/link": "It only reads.",
+    "POST /session/host": "Nobody has signed in. test_host_codes.py tests the entry of its token.",
     "POST /session/device": "Nobody has signed in. The confirmation has an entry.",
     **dict.fromkeys(
         (
@@ -354,6 +355,7 @@ SCENES: dict[str, Scene] = {
     "POST /reports": Scene(own_project(title="New")),
     "PATCH /reports/{report_id}": Scene({"version": 1, "title": "New"}),
     "POST /reports/{report_id}/share": Scene(prepare=changed(tables.Report, share_token=None)),
+    "POST /host-codes": of_installation(),
     "PATCH /workers/{name}": of_installation({"desired": "pause"}, gone_worker),
     "DELETE /workers/{name}": of_installation(prepare=gone_worker),
     "PUT /executors/default": of_installation({"executor": "workers"}),

@@ -25,7 +25,16 @@ LINK_LIFETIMES: dict[LinkPurpose, timedelta] = {
     "first": timedelta(hours=1),
     "invite": timedelta(days=7),
     "reset": timedelta(hours=24),
+    "join": timedelta(minutes=10),
 }
+
+
+@dataclass(frozen=True)
+class OneTimeCode:
+    """A code, which is shown once, and when it ends."""
+
+    code: str
+    expires_at: datetime
 
 
 class LinkExpired(Problem):
@@ -198,7 +207,7 @@ def create_link(session: Session, purpose: LinkPurpose, person: Person | None = 
     """Return the secret of a new one-time link. Earlier links of the same person or purpose end."""
     same = OneTimeLink.person_id == person.id if person else OneTimeLink.purpose == purpose
     secret = new_secret()
-    session.execute(delete(OneTimeLink).where(same))
+    session.execute(delete(OneTimeLink).where(same, OneTimeLink.purpose != "join"))
     session.add(
         OneTimeLink(
             digest=digest_of(secret),
@@ -215,11 +224,48 @@ def create_link(session: Session, purpose: LinkPurpose, person: Person | None = 
 
 def find_link(session: Session, secret: str, *, lock: bool = False) -> OneTimeLink:
     """Return a valid link by its secret. Raise LinkExpired if there is none."""
-    query = select(OneTimeLink).where(OneTimeLink.digest == digest_of(secret))
+    query = select(OneTimeLink).where(OneTimeLink.digest == digest_of(secret), OneTimeLink.purpose != "join")
     link = session.scalar(query.with_for_update() if lock else query)
     if link is None or link.used_at is not None or utc_now() >= link.expires_at:
         raise LinkExpired
     return link
+
+
+class CodeExpired(Problem):
+    """The code of a host was used, has expired, or never existed."""
+
+    status = 410
+    kind = "code-expired"
+    title = "The code is no longer valid"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This code was used already, has expired, or is incomplete. A code works once, for 10 minutes. Get another "
+            'one with "Add a host" on the page Workers.'
+        )
+
+
+def create_host_code(session: Session, person_id: int | None) -> OneTimeCode:
+    """Return a code with which one host of workers gets its token."""
+    # A command line would read a code that begins with a dash as an option.
+    secret, expires_at = f"join_{new_secret()}", utc_now() + LINK_LIFETIMES["join"]
+    session.add(OneTimeLink(digest=digest_of(secret), purpose="join", person_id=person_id, expires_at=expires_at))
+    audit.record(session, "create code", "host", None)
+    session.flush()
+    return OneTimeCode(secret, expires_at)
+
+
+def use_host_code(session: Session, code: str) -> Person:
+    """End a code, and return who created it. Raise CodeExpired unless it is valid and its person may still sign in."""
+    is_code = (OneTimeLink.digest == digest_of(code), OneTimeLink.purpose == "join")
+    link = session.scalar(select(OneTimeLink).where(*is_code).with_for_update())
+    if link is None or link.used_at is not None or utc_now() >= link.expires_at:
+        raise CodeExpired
+    link.used_at = utc_now()
+    person = None if link.person_id is None else session.get(Person, link.person_id)
+    if person is None or not (is_enabled(person) and person.is_administrator):
+        raise CodeExpired
+    return person
 
 
 def delete_ended(session: Session, now: datetime) -> None:

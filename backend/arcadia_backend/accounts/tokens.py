@@ -9,10 +9,11 @@ from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.accounts.passwords import digest_of, new_secret
-from arcadia_backend.accounts.roles import forget_credentials, forget_now, is_valid
-from arcadia_backend.accounts.sign_in import refuse_logins
+from arcadia_backend.accounts.roles import forget_credentials, forget_now, is_valid, scope_of
+from arcadia_backend.accounts.sign_in import refuse_logins, use_host_code
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, after_commit
+from arcadia_backend.database.scope import acting_as
 from arcadia_backend.database.tables import AccessToken, Person
 from arcadia_backend.errors import Conflict, FieldError, Invalid, NotFound
 
@@ -95,6 +96,14 @@ def create_for_attempt(
     session.flush()
     after_commit(session, forget_now)
     return new
+
+
+def create_for_host(session: Session, code: str, name: str, address: str, max_days: int) -> NewToken:
+    """Create the token of a host for its code. It stays valid when the person who created the code leaves."""
+    person = use_host_code(session, code)
+    # The person invited the host, so the audit log names them.
+    with acting_as(scope_of(session, person, address=address)):
+        return create(session, name, WORKER, expires_at=utc_now() + timedelta(days=max_days) if max_days else None)
 
 
 def new_attempt_token(session: Session, attempt: int, *, run_id: int | None = None, job_id: int | None = None) -> str:

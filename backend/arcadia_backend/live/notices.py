@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 
 CHANNEL = "arcadia.notices"
 REFETCH = "refetch"
+# A ring for workers that wait at a backend. It is not for pages.
+RUNG = "doorbell.rung"
 # Repeats of a notice within this time are merged.
 COALESCE_SECONDS = 0.1
 PAGE_QUEUE_LIMIT = 256
@@ -81,8 +83,10 @@ class Stream:
 
     def put(self, event: Event) -> None:
         """Add an event that the page wants. If the page is too slow, replace all that wait by `refetch`."""
-        if isinstance(event, Notice) and self.topics is not None and not concerns(event, self.topics):
-            return
+        if isinstance(event, Notice):
+            is_wanted = self.topics is None or concerns(event, self.topics)
+            if event.name == RUNG or not is_wanted:
+                return
         if self._waiting.full():
             self._empty()
             event = Notice(event.id, REFETCH, "{}", {})

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -21,7 +21,9 @@ from arcadia_backend.errors import Conflict
 from arcadia_backend.people import schemas
 from arcadia_backend.people.service import to_person
 from arcadia_backend.projects.service import find_visible
+from arcadia_backend.web.frontend import application_wheel, host_commands, origin_of
 from arcadia_backend.web.lookup import PathId
+from arcadia_backend.web.security import WrongTokenLimit, address_of
 
 router = APIRouter(tags=["account"])
 
@@ -196,6 +198,33 @@ def create_token(db: Db, settings: CurrentSettings, new: schemas.CreateToken) ->
         )
         shown = to_token(session, token.token, schemas.PersonRef(id=person.id, name=person.name))
         return schemas.CreatedToken(**shown.model_dump(), secret=token.secret)
+
+
+@router.post("/host-codes", status_code=201)
+def create_host_code(request: Request, db: Db) -> schemas.HostCode:
+    """Create a code with which one host of workers joins within ten minutes."""
+    with db.write() as session:
+        created = sign_in.create_host_code(session, current().person_id)
+    return schemas.HostCode(
+        code=created.code,
+        expires_at=created.expires_at,
+        commands=host_commands(origin_of(request), created.code),
+        has_package=application_wheel() is not None,
+    )
+
+
+@router.post("/session/host", status_code=201)
+def join_host(request: Request, db: Db, settings: CurrentSettings, joining: schemas.JoinHost) -> schemas.JoinedHost:
+    """Give a host the token of its workers for its code. `GET /tokens?everyone=true` lists it."""
+    address = address_of(request)
+    try:
+        with db.write() as session:
+            new = tokens.create_for_host(session, joining.code, joining.name, address, settings.max_token_days)
+            return schemas.JoinedHost(name=new.token.name, secret=new.secret, expires_at=new.token.expires_at)
+    except sign_in.CodeExpired:
+        limit: WrongTokenLimit = request.app.state.login_code_limit
+        limit.count(address, joining.code)
+        raise
 
 
 @router.delete("/tokens", status_code=204)

@@ -250,6 +250,30 @@ class CreateToken(_Request):
     days: TokenDays = 90
 
 
+class HostCode(BaseModel):
+    """A code with which one host joins, by `arcadia worker join URL CODE`. It is shown once."""
+
+    code: str
+    expires_at: datetime
+    commands: list[str] = Field(description="Commands for a bare host with Python.")
+    has_package: bool = Field(description="False if this server does not offer the package that they install.")
+
+
+class JoinHost(_Request):
+    """A host that joins with its code."""
+
+    code: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), STORABLE]
+    name: TokenName
+
+
+class JoinedHost(BaseModel):
+    """The token of a host, for its workers."""
+
+    name: str
+    secret: str = Field(description="The worker token. It is shown once.")
+    expires_at: datetime | None
+
+
 class StartLogin(_Request):
     """A command line that asks for a token."""
 

@@ -63,6 +63,7 @@ own             ANY                 /sessions/**
 read            GET                 /tokens
 revoke          DELETE              /tokens/**
 own-fresh       POST                /tokens
+admin-fresh     POST                /host-codes
 admin-read      GET                 /people/**
 installation    DELETE              /people/*/sessions
 installation    DELETE              /people/*/tokens

@@ -18,6 +18,8 @@ from arcadia_backend.errors import NoSuchPath
 # An installed wheel contains them. In the repository `make run` and `make wheel` write them to client/dist.
 _BUNDLED_WHEELS = Path(__file__).parents[1] / "client_wheels"
 WHEELS = _BUNDLED_WHEELS if _BUNDLED_WHEELS.is_dir() else Path(__file__).parents[3] / "client" / "dist"
+# The wheel of the application contains the client's, but not itself.
+_APPLICATION = Path(__file__).parents[3] / "dist"
 PATH = "/client"
 OWN = "arcadia_client-"
 
@@ -31,13 +33,34 @@ def install_commands(origin: str, folder: Path = WHEELS) -> list[tuple[str, str]
     """Return titles and commands that install the client from a server. Empty if its wheel is not built."""
     names = _names(folder)
     own = [name for name in names if name.startswith(OWN)]
-    host = origin.partition("://")[2]
-    name = host.rpartition("]")[0] + "]" if host.startswith("[") else host.partition(":")[0]
-    trusted = f" --trusted-host {name}" if origin.startswith("http://") else ""
-    offline = f"pip install --no-index --find-links {origin}{PATH}/{trusted} arcadia-client"
+    offline = f"pip install --no-index {_find_links(origin)} arcadia-client"
     commands = [("Install the client", f"pip install {origin}{PATH}/{name}") for name in own]
     # The server has the other packages too, so that pip needs no index.
     return commands + [("Without internet access", offline) for _ in own if len(names) > len(own)]
+
+
+def _find_links(origin: str) -> str:
+    """Return pip's options to find the wheels of a server."""
+    host = origin.partition("://")[2]
+    name = host.rpartition("]")[0] + "]" if host.startswith("[") else host.partition(":")[0]
+    trusted = f" --trusted-host {name}" if origin.startswith("http://") else ""
+    return f"--find-links {origin}{PATH}/{trusted}"
+
+
+def application_wheel() -> Path | None:
+    """Return the wheel of the application that `make wheel` has built, if any."""
+    return max(_APPLICATION.glob("arcadia-*.whl"), default=None, key=lambda path: path.stat().st_mtime)
+
+
+def host_commands(origin: str, code: str) -> list[str]:
+    """Return the commands with which a bare host with Python joins a server, with a virtual environment for Arcadia."""
+    package = f"arcadia[worker,trainer]=={version('arcadia').partition('+')[0]}"
+    return [
+        "python3 -m venv ~/arcadia",
+        f'~/arcadia/bin/pip install {_find_links(origin)} "{package}"',
+        f"~/arcadia/bin/arcadia worker join {origin} {code}",
+        "~/arcadia/bin/arcadia worker",
+    ]
 
 
 def origin_of(request: Request) -> str:
@@ -59,12 +82,13 @@ def serve_client(app: FastAPI, folder: Path = WHEELS) -> None:
 
     @router.api_route("/{name}", methods=["GET", "HEAD"])
     def download_wheel(name: str) -> FileResponse:
-        if name not in _names(folder):
+        wheel = {path.name: path for path in _wheels(folder)}.get(name)
+        if wheel is None:
             raise NoSuchPath(f"There is no wheel {name[:200]}. {PATH}/ lists those that exist.")
         # Builds of one version differ. The other wheels are the ones that the package index has.
-        policy = "no-cache" if name.startswith(OWN) else "public, max-age=86400"
+        policy = "no-cache" if name.startswith("arcadia") else "public, max-age=86400"
         return FileResponse(
-            folder / name, media_type="application/octet-stream", filename=name, headers={"Cache-Control": policy}
+            wheel, media_type="application/octet-stream", filename=name, headers={"Cache-Control": policy}
         )
 
     app.include_router(router)
@@ -74,14 +98,20 @@ def _names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.glob("*.whl"))
 
 
+def _wheels(folder: Path) -> list[Path]:
+    """Return the wheels that the server offers."""
+    application = application_wheel()
+    return [*([application] if application else []), *(folder / name for name in _names(folder))]
+
+
 def _page(origin: str, folder: Path) -> str:
     """Return a page with the commands, and with links as package indexes have them (PEP 503)."""
     commands = [
         f"<h2>{escape(title)}</h2><pre>{escape(command)}</pre>" for title, command in install_commands(origin, folder)
     ]
     links = [
-        f'<li><a href="{PATH}/{escape(name)}#sha256={_digest(folder / name)}">{escape(name)}</a></li>'
-        for name in _names(folder)
+        f'<li><a href="{PATH}/{escape(wheel.name)}#sha256={_digest(wheel)}">{escape(wheel.name)}</a></li>'
+        for wheel in _wheels(folder)
     ]
     missing = "<p>The client's wheel is not built. Run <code>make setup</code> in the project folder.</p>"
     return (

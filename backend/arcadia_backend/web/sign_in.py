@@ -1,6 +1,6 @@
 """Routes of /session: sign in and out, and one-time links."""
 
-from typing import Self
+from typing import Literal, Self
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -72,7 +72,7 @@ class LinkSecret(BaseModel):
 class OpenedLink(BaseModel):
     """A valid one-time link."""
 
-    purpose: tables.LinkPurpose
+    purpose: Literal["first", "invite", "reset"]
     name: str | None = Field(description="Name of the person. Null for the first administrator.")
     email: str | None
 
@@ -171,9 +171,8 @@ def read_link(db: Db, given: LinkSecret) -> OpenedLink:
     with db.read() as session:
         link = sign_in.find_link(session, given.secret)
         person = people.find_person(session, link.person_id) if link.person_id is not None else None
-        return OpenedLink(
-            purpose=link.purpose, name=person.name if person else None, email=person.email if person else None
-        )
+        named = {"name": person.name if person else None, "email": person.email if person else None}
+        return OpenedLink.model_validate({"purpose": link.purpose, **named})
 
 
 @router.post("/session/password")

@@ -11,7 +11,7 @@ from arcadia_backend.accounts.tokens import end_attempt_tokens, new_attempt_toke
 from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database.engine import Database, Db
 from arcadia_backend.database.tables import Checkpoint
-from arcadia_backend.doorbell import Bell
+from arcadia_backend.doorbell import Bell, Waits
 from arcadia_backend.errors import NotFound
 from arcadia_backend.files import service
 from arcadia_backend.files.pieces import Piece, read_progress, receive_piece
@@ -26,7 +26,15 @@ from arcadia_backend.worker_api.runs import RUNS
 from arcadia_backend.worker_api.sweeper import ring_worker
 from arcadia_workers.contract import worker_api
 from arcadia_workers.contract.events import FileKind, Sha256
-from arcadia_workers.contract.worker_api import AttemptNumber, RunPath, UploadedFile, UploadProgress, WorkerName
+from arcadia_workers.contract.worker_api import (
+    JOBS_QUEUE,
+    AttemptNumber,
+    RunPath,
+    UploadedFile,
+    UploadProgress,
+    WorkerName,
+    private_queue,
+)
 
 transfer_router = APIRouter(tags=["files"])
 
@@ -207,6 +215,23 @@ def heartbeat(db: Db, settings: CurrentSettings, report: worker_api.Heartbeat) -
         changes=answer.changes,
         drain=answer.drain,
     )
+
+
+@router.get("/worker/bell")
+async def wait_for_bell(
+    request: Request,
+    name: Annotated[WorkerName, Query()],
+    queue: worker_api.QueueName,
+    *,
+    jobs: bool,
+    seconds: Annotated[float, Query(ge=0, le=worker_api.MAX_BELL_SECONDS)] = worker_api.MAX_BELL_SECONDS,
+) -> worker_api.Bell:
+    """Wait until something is queued that a worker may take. A worker with a broker gets a message instead."""
+    registry.require_own_worker(name)
+    waits: Waits = request.app.state.waits
+    queues = {queue, private_queue(name), *([JOBS_QUEUE] if jobs else [])}
+    look = await waits.wait(name, queues, seconds, request.is_disconnected)
+    return worker_api.Bell(look=sorted(look))
 
 
 @router.post("/worker/claim", response_model=worker_api.Claim, responses={204: {"description": "The queue is empty."}})

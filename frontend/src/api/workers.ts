@@ -26,6 +26,9 @@ export const useEditWorker = (name: string) =>
 export const useRemoveWorker = (name: string) =>
   useApiMutation(() => call("delete", "/api/v1/workers/{name}", path(name)), { refetch: [workerKeys.all] });
 
+/** Create a code with which a host joins this server. */
+export const useCreateHostCode = () => useApiMutation(() => call("post", "/api/v1/host-codes", {}), {});
+
 export const pluginsQuery = apiQuery(workerKeys.plugins, "/api/v1/plugins");
 
 export const healthQuery = apiQuery(workerKeys.health, "/api/v1/health", {}, WORKERS);

@@ -123,7 +123,7 @@ class BackendSettings(SettingsWithSecretFiles):
     )
     broker_url: RedisUrl = Field(
         default=SecretStr(""),
-        description="Redis URL of the queue and the notices. Without it runs stay queued.",
+        description="Redis URL of the doorbell and the notices. Without it workers wait at the backend.",
     )
     host: str = Field(default="127.0.0.1", description="Address to listen on. Except on loopback everyone signs in.")
     port: int = Field(default=8000, ge=0, le=65_535, description="Port to listen on.")
@@ -255,7 +255,7 @@ class WorkerSettings(SettingsWithSecretFiles):
     worker_token: Token = Field(description="The token that workers send to the backend.")
     broker_url: RedisUrl = Field(
         default=SecretStr(""),
-        description="The Redis of the doorbell, such as redis://:password@host:6379/0. Not needed with --once.",
+        description="The Redis of the doorbell, such as redis://:password@host:6379/0. Default: wait at the backend.",
     )
     ca_file: Path | None = Field(
         default=None, description="Certificates of the authorities that sign the backend's HTTPS certificate, as PEM."

@@ -39,6 +39,8 @@ JOBS_QUEUE = "jobs"
 # The Celery tasks of the doorbell. Their argument is the id of a queued run or job.
 LOOK_TASK = "workers.look"
 LOOK_FOR_JOBS_TASK = "workers.look_for_jobs"
+# The longest wait for the doorbell without a broker. Many proxies cut a connection that is silent for a minute.
+MAX_BELL_SECONDS = 55.0
 
 MOST_EVENTS = 1_000
 MOST_JOBS = 64  # per worker
@@ -160,6 +162,12 @@ class ClaimRequest(_Request):
 
     name: WorkerName
     queue: QueueName
+
+
+class Bell(_Answer):
+    """What rang while a worker without a broker waited: it looks for runs, for jobs, for both, or waits again."""
+
+    look: list[Noun]
 
 
 class RunClaimRequest(_Request):

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from celery import Celery, signals
@@ -33,8 +34,10 @@ from arcadia_workers.contract.worker_api import (
 from arcadia_workers.worker.answers import BackendError, WrongTokenError
 from arcadia_workers.worker.attempt_directory import CheckpointStore
 from arcadia_workers.worker.backend_client import BackendClient
+from arcadia_workers.worker.bell import BellThread
 from arcadia_workers.worker.celery_app import make_app, register
 from arcadia_workers.worker.heartbeat import HeartbeatThread
+from arcadia_workers.worker.join import join, read_joined
 from arcadia_workers.worker.machine import (
     WorkerDirectory,
     gpu_problem,
@@ -47,6 +50,8 @@ from arcadia_workers.worker.supervisor import Supervisor
 from arcadia_workers.worker.trainer_process import LocalLauncher, WarmProcess
 from arcadia_workers.worker.work import TRAINER, Jobs, Training
 
+# A worker uses the server that its host has joined, unless one of these names another.
+NAMED_ELSEWHERE = {"ARCADIA_BACKEND_URL", "ARCADIA_WORKER_TOKEN", "ARCADIA_WORKER_TOKEN_FILE"}
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 log = logging.getLogger("workers")
@@ -70,7 +75,10 @@ def job_slots(text: str) -> int:
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     """Parse the command line. Addresses and secrets may also come from ARCADIA_* variables."""
-    parser = argparse.ArgumentParser(prog="arcadia worker", description="Train queued runs and do jobs.")
+    parser = argparse.ArgumentParser(
+        prog="arcadia worker",
+        description="Train queued runs and do jobs. `arcadia worker join URL CODE` stores a server and its token.",
+    )
     parser.add_argument("--queue", choices=QUEUES, default="cpu")
     parser.add_argument(
         "--name",
@@ -106,21 +114,27 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
     if unknown := unknown_settings(os.environ):
         sys.exit(f"arcadia worker: {unknown}")
     given = {name: getattr(options, name) for name in ("backend_url", "worker_dir", "jobs", "ca_file")}
+    given = {name: value for name, value in given.items() if value is not None}
+    if not (NAMED_ELSEWHERE & os.environ.keys() or "backend_url" in given) and (joined := read_joined()):
+        given = joined.model_dump(exclude_none=True) | given
     try:
-        settings = WorkerSettings(**{name: value for name, value in given.items() if value is not None})
+        settings = WorkerSettings(**given)
     except ValidationError as error:
         wrong = "; ".join(f"ARCADIA_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors(include_input=False))
         sys.exit(f"arcadia worker: {wrong}")
     except SecretFileError as error:
         sys.exit(f"arcadia worker: {error}")
-    if not (options.once or options.check) and not settings.broker_url.get_secret_value():
-        sys.exit("arcadia worker: ARCADIA_BROKER_URL: Field required")
     return settings
 
 
 def describe_wrong_token(url: str, directory: Path) -> str:
     """Return that the backend does not accept the token, where it came from, and how to replace it."""
     variable = "ARCADIA_WORKER_TOKEN"
+    if (joined := read_joined()) and joined.backend_url == url and not NAMED_ELSEWHERE & os.environ.keys():
+        return (
+            f"{url} does not accept the token of this host any more. Join again with a code of its page Workers: "
+            f"arcadia worker join {url} CODE. A worker then delivers what is left in {directory}."
+        )
     source = f"{variable}_FILE" if os.environ.get(f"{variable}_FILE") else variable
     return (
         f"{url} does not accept the worker token from {source}. Set it to the {variable} of the server, and start this "
@@ -154,6 +168,8 @@ def load_plugins(names: Sequence[str]) -> None:
 
 def main() -> int:
     """Run the worker until it is stopped."""
+    if sys.argv[1:2] == ["join"]:
+        return join(sys.argv[2:])
     options = parse_arguments(sys.argv[1:])
     settings = read_settings(options)
     if options.queue == "gpu" and (problem := gpu_problem()):
@@ -194,17 +210,7 @@ def serve(options: argparse.Namespace, settings: WorkerSettings) -> int:
     heartbeat = HeartbeatThread(client, facts, settings.jobs, settings.worker_alive_file, directory)
     slots = settings.jobs and settings.jobs + INTERACTIVE_SLOTS
     training, jobs = make_supervisors(client, heartbeat, settings, slots, place, warm_trainer)
-    queues = [options.queue, private_queue(name), *([JOBS_QUEUE] if settings.jobs else [])]
-    app = make_app(settings.broker_url.get_secret_value(), queues)
-    register(app, training, jobs)
-    worker = make_worker(app, f"{name}@{host}", queues, concurrency=1 + slots)
 
-    def on_shutdown(**_: object) -> None:
-        training.drain()
-        jobs.drain()
-
-    signals.worker_shutting_down.connect(on_shutdown)
-    keep_ignoring_hangups()
     heartbeat.start()
     startups = [
         threading.Thread(target=each.start, name=f"start-{noun}", daemon=True)
@@ -213,14 +219,56 @@ def serve(options: argparse.Namespace, settings: WorkerSettings) -> int:
     for startup in startups:
         startup.start()
     log.info("Worker %s waits for runs in the queue %s of %s.", name, options.queue, settings.backend_url)
-    worker.start()
-    # Celery treats Ctrl-C as a failure.
-    status = 0 if training.draining else int(worker.exitcode or 0)
-    on_shutdown()
+    if broker_url := settings.broker_url.get_secret_value():
+        queues = [options.queue, private_queue(name), *([JOBS_QUEUE] if settings.jobs else [])]
+        status = wait_for_broker(make_app(broker_url, queues), f"{name}@{host}", queues, training, jobs)
+    else:
+        bell = BellThread(client, {"runs": training, "jobs": jobs}, takes_jobs=bool(slots))
+        heartbeat.is_at_bell = lambda: bell.is_waiting
+        status = wait_at_backend(bell)
+    for each in (training, jobs):
+        each.drain()
     for startup in startups:
-        startup.join()  # Celery waits for its own tasks only
+        startup.join()
+    for each in (training, jobs):
+        each.wait_until_idle()
     heartbeat.close()
     return leave(client, status)
+
+
+def wait_for_broker(app: Celery, name: str, queues: Sequence[str], training: Supervisor, jobs: Supervisor) -> int:
+    """Take messages of the broker until the worker is stopped. Return the exit status."""
+    register(app, training, jobs)
+    worker = make_worker(app, name, queues, concurrency=training.slots + jobs.slots)
+
+    def on_shutdown(**_: object) -> None:
+        # Celery waits for its tasks.
+        training.drain()
+        jobs.drain()
+
+    signals.worker_shutting_down.connect(on_shutdown)
+    keep_ignoring_hangups()
+    worker.start()
+    # Celery treats Ctrl-C as a failure.
+    return 0 if training.draining else int(worker.exitcode or 0)
+
+
+def wait_at_backend(bell: BellThread) -> int:
+    """Wait for the doorbell of the backend until the worker is stopped. Return the exit status."""
+    stopped = threading.Event()
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        # A second signal ends the process at once.
+        signal.signal(number, signal.SIG_DFL)
+        stopped.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, stop)
+    bell.start()
+    stopped.wait()
+    bell.stop()
+    return 0
 
 
 def make_supervisors(

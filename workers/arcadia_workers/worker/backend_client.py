@@ -20,8 +20,10 @@ from arcadia_workers.contract.events import FileKind
 from arcadia_workers.contract.live import LiveAddress
 from arcadia_workers.contract.worker_api import (
     INSTALLATION_HEADER,
+    MAX_BELL_SECONDS,
     WORKERS,
     Acknowledged,
+    Bell,
     Claim,
     ClaimRequest,
     Goodbye,
@@ -41,6 +43,7 @@ from arcadia_workers.contract.worker_api import (
 )
 from arcadia_workers.worker.answers import (
     BackendError,
+    LaterError,
     RejectedError,
     StaleAttemptError,
     UnreachableError,
@@ -55,6 +58,8 @@ LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # Limits for responses. The backend's are far smaller, but a proxy may send more.
 MAX_RESPONSE_BYTES = 20_000_000
 MAX_RESPONSE_SECONDS = 60.0
+# How long the response to a wait may take after the end of the wait.
+ANSWER_SECONDS = 10.0
 # Larger files are sent in pieces of this size.
 PIECE_BYTES = 4_000_000
 
@@ -127,6 +132,20 @@ class BackendClient:
         """Claim the best waiting run, if any."""
         reply = self._post("claim", ClaimRequest(name=self.name, queue=self.queue))
         return None if reply.status_code == httpx.codes.NO_CONTENT else expect(Claim, reply)
+
+    def wait_for_bell(self, *, takes_jobs: bool) -> Bell:
+        """Wait until something is queued that this worker may take, or until the time is over."""
+        query = {"name": self.name, "queue": self.queue, "jobs": takes_jobs, "seconds": MAX_BELL_SECONDS}
+        reply = self._send("GET", "bell", {}, params=query, timeout=MAX_BELL_SECONDS + ANSWER_SECONDS)
+        if reply.status_code == httpx.codes.NOT_FOUND:
+            raise LaterError(
+                f"{self.url} is older than this worker, and cannot ring without a broker. Upgrade it, or set "
+                "ARCADIA_BROKER_URL to its Redis."
+            )
+        if not reply.is_success:
+            self._raise_problem(reply, LaterError)
+        self.accepted_at = time.monotonic()
+        return expect(Bell, reply)
 
     def claim_run(self, run_id: int, attempt: int) -> Claim:
         """Claim one run for the job of a scheduler. Raise StaleAttemptError if there is nothing to do."""

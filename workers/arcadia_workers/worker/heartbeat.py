@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from arcadia_workers.contract.worker_api import JobDesired, MachineFacts
@@ -12,6 +13,8 @@ from arcadia_workers.worker.backend_client import BackendClient
 from arcadia_workers.worker.machine import low_disk_bytes
 
 IDLE_SECONDS = 5.0
+# While the backend hears from this worker by the doorbell, heartbeats only repeat its facts.
+BELL_SECONDS = 120.0
 DISK_SECONDS = 5.0
 HELD_SECONDS = 0.5  # a stop request must reach the trainer within two seconds
 
@@ -38,6 +41,9 @@ class HeartbeatThread(threading.Thread):
         self._wake = threading.Event()
         self._closed = False
         self._answered = True
+        self._sent: tuple[float, MachineFacts] | None = None
+        # Returns True while this worker waits for the doorbell at the backend.
+        self.is_at_bell: Callable[[], bool] = lambda: False
 
     def hold(self, held: Lease) -> None:
         """Include an assignment in heartbeats."""
@@ -63,8 +69,20 @@ class HeartbeatThread(threading.Thread):
             self._wake.clear()
             held = self._held
             self._look_at_disk()
-            self._beat(held)
+            if held or not self._is_known():
+                self._beat(held)
+            else:
+                self._show_alive()
             self._wake.wait(HELD_SECONDS if held else IDLE_SECONDS)
+
+    def _is_known(self) -> bool:
+        """Return True if the backend knows the facts, and hears from this worker without heartbeats."""
+        return (
+            self.is_at_bell()
+            and self._sent is not None
+            and self._sent[1] == self._facts
+            and time.monotonic() - self._sent[0] < BELL_SECONDS
+        )
 
     def _look_at_disk(self) -> None:
         if self._directory is not None and time.monotonic() - self._disk_at >= DISK_SECONDS:
@@ -79,6 +97,8 @@ class HeartbeatThread(threading.Thread):
             groups.setdefault(each.assignment.installation, []).append(each)
         answers = [self._is_answered(group) for group in groups.values() or ([],)]
         answered = all(answers)
+        # After an assignment has ended, one more heartbeat tells so.
+        self._sent = (time.monotonic(), self._facts) if answered and not held else None
         if answered and not self._answered:
             log.info("The backend responds again.")
         self._answered = answered

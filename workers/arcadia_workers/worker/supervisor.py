@@ -3,6 +3,7 @@
 import json
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -64,10 +65,13 @@ class Supervisor:
         self._client, self._heartbeat, self._directory = client, heartbeat, directory
         self._grace_seconds, self._work = grace_seconds, work
         self._slots = Slots(slots)
+        self.slots = slots
         self._launcher = launcher or LocalLauncher()
         self._claims_at = 0.0
         self._disk_backoff = Backoff(DISK_FULL_SECONDS, MAX_DISK_FULL_SECONDS)
         self.draining = False
+        # Called after each claim, before its work.
+        self.on_claim: Callable[[], None] = lambda: None
 
     def drain(self) -> None:
         """Stop the processes, release their assignments, and claim no others."""
@@ -91,6 +95,11 @@ class Supervisor:
         except BaseException:
             self._slots.leave()
             raise
+
+    def wait_until_idle(self) -> None:
+        """Wait until no slot is used."""
+        with self._slots.closed():
+            return
 
     def recover(self) -> None:
         """Deliver leftovers of this worker's previous process and release their assignments."""
@@ -128,6 +137,7 @@ class Supervisor:
                 return
             if claimed is None:
                 return
+            self.on_claim()
             self._do(claimed)
 
     def _recover(self, held: Lease, directory: Path) -> None:

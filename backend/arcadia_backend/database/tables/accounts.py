@@ -130,7 +130,10 @@ class SignInSession(Base):
 
 
 class OneTimeLink(Base):
-    """A link that creates the first administrator, or lets a person choose a password. It works once."""
+    """A link that creates the first administrator, or lets a person choose a password. It works once.
+
+    The secret of a link with the purpose "join" is the code with which a host of workers gets its token.
+    """
 
     __tablename__ = "one_time_links"
     __table_args__ = ({"sqlite_autoincrement": True},)
@@ -138,7 +141,7 @@ class OneTimeLink(Base):
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     purpose: Mapped[LinkPurpose]
-    # None for the first administrator.
+    # None for the first administrator. Who created the code of a host.
     person_id: Mapped[int | None] = mapped_column(Id, ForeignKey("people.id", ondelete="CASCADE"), index=True)
     created_at: Mapped[datetime] = mapped_column(default=utc_now)
     expires_at: Mapped[datetime]

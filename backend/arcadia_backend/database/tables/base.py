@@ -51,7 +51,7 @@ AlertKind = Literal[AlertRuleKind, "test"]
 ChannelKind = Literal["webhook", "apprise"]
 DeliveryState = Literal["waiting", "delivered", "failed"]
 # The use of a one-time link: the first administrator, a new person, or a new password.
-LinkPurpose = Literal["first", "invite", "reset"]
+LinkPurpose = Literal["first", "invite", "reset", "join"]
 # A login of the command line is confirmed or refused in a browser. Then a token is collected once.
 LoginState = Literal["waiting", "confirmed", "refused", "used"]
 # A submission is cancelling until its scheduler confirms the end of the job.

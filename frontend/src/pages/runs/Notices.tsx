@@ -1,7 +1,8 @@
-import { Alert, Stack, Text } from "@mantine/core";
+import { Alert, Anchor, Stack, Text } from "@mantine/core";
 import { useSessionStorage } from "@mantine/hooks";
 import { IconInfoCircle, IconPlugConnectedX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
 import { healthQuery, workersQuery } from "@/api/workers";
 import { addWorkerCommand } from "@/ui/addWorkerCommand";
 import { CommandLine } from "@/ui/CommandLine";
@@ -50,8 +51,11 @@ export function Notices() {
         >
           <Stack gap="xs">
             <Text size="sm">
-              Runs wait in the queue for a worker. Start one on any host, with the ARCADIA_WORKER_TOKEN and
-              ARCADIA_BROKER_URL of this server:
+              Runs wait in the queue for a worker. Add a host on the page{" "}
+              <Anchor component={Link} to="/workers" size="sm">
+                Workers
+              </Anchor>
+              , or start a worker with the ARCADIA_WORKER_TOKEN of this server:
             </Text>
             <CommandLine command={addWorkerCommand("cpu-1")} />
           </Stack>

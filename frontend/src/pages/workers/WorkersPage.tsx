@@ -16,8 +16,6 @@ import { Link } from "react-router";
 import { executorsQuery, schedulerTitle, useChooseDefaultExecutor } from "@/api/executors";
 import type { AllowedPlugin, Worker } from "@/api/types";
 import { pluginsQuery, useEditWorker, useRemoveWorker, workersQuery } from "@/api/workers";
-import { addWorkerCommand } from "@/ui/addWorkerCommand";
-import { CommandLine } from "@/ui/CommandLine";
 import { type Column, DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { ExecutorSelect } from "@/ui/ExecutorSelect";
@@ -26,6 +24,7 @@ import { TimeAgo } from "@/ui/Quantity";
 import { MenuAction } from "@/ui/MenuAction";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
+import { AddHost } from "./AddHost";
 import { SchedulerCard } from "./SchedulerCard";
 import classes from "./workers.module.css";
 
@@ -47,12 +46,12 @@ export default function WorkersPage() {
       {workers.isPending && <Skeleton height={160} radius="sm" role="status" aria-label="Loading workers…" />}
       {workers.data?.length === 0 && (
         <EmptyState icon={IconServer} title="No workers connected">
-          A worker trains queued runs, one at a time. Start one to train your runs.
+          A worker trains queued runs, one at a time. Add a host to train your runs.
         </EmptyState>
       )}
       {workers.data && workers.data.length > 0 && <WorkerTable workers={workers.data} />}
       {workers.data && <ServerPlugins />}
-      {workers.data && <AddWorker />}
+      {workers.data && <AddHost />}
       {workers.data && <SchedulerCard name="slurm" />}
       {workers.data && <SchedulerCard name="ray" />}
       {workers.data && <DefaultExecutor />}
@@ -212,19 +211,6 @@ function describeParts(parts: AllowedPlugin["parts"]): string {
     return `${kind}${names.length > 1 ? "s" : ""}: ${names.join(", ")}`;
   };
   return kinds.map(describe).join(" · ");
-}
-
-function AddWorker() {
-  return (
-    <Stack gap="xs" component="section" aria-label="Add worker">
-      <Title order={2}>Add worker</Title>
-      <Text size="sm" c="dimmed" maw={720}>
-        Run this command on the new host. Set ARCADIA_WORKER_TOKEN and ARCADIA_BROKER_URL to the values of
-        this server. Use --queue gpu on a host with a GPU. Each worker trains one run at a time.
-      </Text>
-      <CommandLine command={addWorkerCommand("worker-2")} />
-    </Stack>
-  );
 }
 
 const STATES = {

@@ -1,0 +1,110 @@
+"""`arcadia worker join`: a host gets the token of its workers for a code, and stores it with the server's address."""
+
+import argparse
+import contextlib
+import json
+import os
+import socket
+import ssl
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from arcadia_workers.worker.backend_client import LOOPBACK
+
+MAX_NAME = 100
+SYSTEM_FILE = Path("/etc/arcadia/worker.json")
+
+
+class JoinError(Exception):
+    """A host cannot join, for a reason that a person can change."""
+
+
+class JoinedServer(BaseModel):
+    """The server that this host has joined, as the file has it."""
+
+    backend_url: str
+    worker_token: str
+    ca_file: Path | None = None
+
+
+def joined_file() -> Path:
+    """Return the file of the joined server: that of the user, or that of the system for root."""
+    if os.geteuid() == 0 and "XDG_CONFIG_HOME" not in os.environ:
+        return SYSTEM_FILE
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "arcadia" / "worker.json"
+
+
+def read_joined() -> JoinedServer | None:
+    """Return the server that this host has joined, or None. Exit with a message if the file is damaged."""
+    file = joined_file()
+    try:
+        return JoinedServer.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValidationError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is damaged"
+        sys.exit(f"arcadia worker: cannot read {file}: {reason}. Delete it, and join again.")
+
+
+def join(arguments: Sequence[str]) -> int:
+    """Join a server. Return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="arcadia worker join", description="Join a server with a code of its page Workers."
+    )
+    parser.add_argument("url", metavar="URL", help="address of the server, such as https://arcadia.example.org")
+    parser.add_argument("code", metavar="CODE", help="the code, which works once")
+    parser.add_argument("--name", default=socket.gethostname(), help="name of this host (default: %(default)s)")
+    parser.add_argument("--ca-file", type=Path, help="certificates that sign the server's, as PEM")
+    options = parser.parse_args(arguments)
+    url = options.url.rstrip("/")
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+        parser.error(f"{url} is not an address such as https://arcadia.example.org")
+    ca_file = options.ca_file.resolve() if options.ca_file else None
+    try:
+        token = _exchange(url, options.code, options.name[:MAX_NAME], ca_file)
+        file = _store(JoinedServer(backend_url=url, worker_token=token, ca_file=ca_file))
+    except (JoinError, OSError) as error:
+        print(f"arcadia worker join: {error}", file=sys.stderr)
+        return 1
+    print(f"This host has joined {url}. Its token is in {file}.")
+    print("Start a worker with: arcadia worker")
+    return 0
+
+
+def _exchange(url: str, code: str, name: str, ca_file: Path | None) -> str:
+    """Return the token for a code. Raise JoinError with what went wrong."""
+    verify: ssl.SSLContext | bool = True
+    if ca_file is not None:
+        verify = ssl.create_default_context(cafile=ca_file)
+    is_local = urlsplit(url).hostname in LOOPBACK
+    try:
+        with httpx.Client(verify=verify, trust_env=not is_local, timeout=30) as client:
+            reply = client.post(f"{url}/api/v1/session/host", json={"code": code, "name": name})
+    except httpx.HTTPError as error:
+        raise JoinError(f"{url} is not reachable: {error or type(error).__name__}.") from None
+    answer: object = None
+    with contextlib.suppress(json.JSONDecodeError):
+        answer = reply.json()
+    if not isinstance(answer, dict):
+        raise JoinError(f"{url} is not an Arcadia server. Check the address.")
+    if reply.status_code == httpx.codes.NOT_FOUND:
+        raise JoinError(f"{url} is older than this worker, and has no codes. Set ARCADIA_WORKER_TOKEN instead.")
+    if not isinstance(secret := answer.get("secret"), str):
+        raise JoinError(str(answer.get("detail") or answer.get("title") or f"{url} answered {reply.status_code}."))
+    return secret
+
+
+def _store(joined: JoinedServer) -> Path:
+    """Write the file, which only its owner can read."""
+    file = joined_file()
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    part = file.with_suffix(".part")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as opened:
+        opened.write(joined.model_dump_json(indent=1))
+    part.replace(file)
+    return file
