@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from httpx import Response
 
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
@@ -13,7 +12,7 @@ from arcadia_backend.worker_api.sweeper import ring_worker
 from arcadia_backend.workers import GONE_AFTER
 from arcadia_workers.contract.worker_api import LOOK_FOR_JOBS_TASK
 from tests.backend.worker_api.test_sweeper import RecordingDoorbell
-from tests.factories import Api
+from tests.factories import Api, Response
 
 
 def edit(api: Api, desired: str, name: str = "w1") -> Response:
