@@ -10,6 +10,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -116,7 +117,7 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
     given = {name: getattr(options, name) for name in ("backend_url", "worker_dir", "jobs", "ca_file")}
     given = {name: value for name, value in given.items() if value is not None}
     if not (NAMED_ELSEWHERE & os.environ.keys() or "backend_url" in given) and (joined := read_joined()):
-        given = joined.model_dump(exclude_none=True) | given
+        given = {name: value for name, value in asdict(joined).items() if value is not None} | given
     try:
         settings = WorkerSettings(**given)
     except ValidationError as error:

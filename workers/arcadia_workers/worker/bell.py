@@ -5,7 +5,7 @@ import threading
 from functools import partial
 
 from arcadia_workers.contract.worker_api import Noun
-from arcadia_workers.worker.answers import BackendError, Backoff
+from arcadia_workers.worker.answers import BackendError, Backoff, WrongTokenError
 from arcadia_workers.worker.backend_client import BackendClient
 from arcadia_workers.worker.supervisor import Supervisor
 
@@ -36,6 +36,8 @@ class BellThread(threading.Thread):
             try:
                 self.is_waiting = True
                 rung = self._client.wait_for_bell(takes_jobs=self._takes_jobs)
+            except WrongTokenError:
+                return
             except BackendError as error:
                 self.is_waiting = False
                 self._report(str(error))

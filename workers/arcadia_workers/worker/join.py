@@ -8,11 +8,12 @@ import socket
 import ssl
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from arcadia_workers.worker.backend_client import LOOPBACK
 
@@ -24,12 +25,16 @@ class JoinError(Exception):
     """A host cannot join, for a reason that a person can change."""
 
 
-class JoinedServer(BaseModel):
+@dataclass(frozen=True)
+class JoinedServer:
     """The server that this host has joined, as the file has it."""
 
     backend_url: str
     worker_token: str
     ca_file: Path | None = None
+
+
+_adapter = TypeAdapter(JoinedServer)
 
 
 def joined_file() -> Path:
@@ -43,7 +48,7 @@ def read_joined() -> JoinedServer | None:
     """Return the server that this host has joined, or None. Exit with a message if the file is damaged."""
     file = joined_file()
     try:
-        return JoinedServer.model_validate_json(file.read_bytes())
+        return _adapter.validate_json(file.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
@@ -104,7 +109,7 @@ def _store(joined: JoinedServer) -> Path:
     file = joined_file()
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     part = file.with_suffix(".part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as opened:
-        opened.write(joined.model_dump_json(indent=1))
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
+        opened.write(_adapter.dump_json(joined, indent=1))
     part.replace(file)
     return file
