@@ -39,8 +39,8 @@ BROKER_FAILURE = "The broker does not respond. Runs stay queued until it does"
 
 # A ring wakes at most this many waiting workers, since each of them claims. The sweeper rings again for the others.
 MOST_WOKEN = 4
-# Pause between looks whether the worker that waits is still there.
-PRESENCE_SECONDS = 5.0
+# Pause between looks whether a worker that waits is still connected, and between reports of those that are.
+CONNECTION_SECONDS, PRESENCE_SECONDS = 10.0, 5.0
 
 _BROKER_ERRORS = (KombuError, RedisError, OSError)
 
@@ -148,7 +148,7 @@ class Waits:
         deadline = time.monotonic() + seconds
         try:
             while worker.woken_at is None and (left := deadline - time.monotonic()) > 0:
-                await worker.wait(min(left, PRESENCE_SECONDS))
+                await worker.wait(min(left, CONNECTION_SECONDS))
                 if await is_gone():
                     break
         finally:

@@ -195,6 +195,16 @@ def idle_threads(rows: Rows) -> Lines:
     )
 
 
+@table("idle-workers.csv")
+def idle_workers(rows: Rows) -> Lines:
+    columns = {
+        "workers that wait": "{workers}",
+        "CPU time of the server, % of a core": "{percent:.2f}",
+        "first ring after a launch": "{ring_milliseconds:.0f} ms",
+    }
+    return listing(rows, columns)
+
+
 @table("live.csv")
 def live(rows: Rows) -> Lines:
     return listing(
