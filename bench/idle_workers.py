@@ -47,7 +47,7 @@ class Waiter:
         while True:
             query: dict[str, str | float] = {"name": self._name, "queue": "cpu", "jobs": True, "seconds": seconds}
             # The server may close an unused connection at the same moment. A worker repeats the request too.
-            with contextlib.suppress(httpx.RemoteProtocolError):
+            with contextlib.suppress(httpx.TransportError):
                 answer = await self._client.get("worker/bell", params=query)
                 if answer.raise_for_status().json()["look"]:
                     self.rung.append(time.monotonic())
