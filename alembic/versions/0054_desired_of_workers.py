@@ -1,6 +1,6 @@
 """Whether people want a worker to take work
 
-Revision ID: 0058
+Revision ID: 0054
 Revises: 0053
 """
 
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from alembic import op
 
-revision = "0058"
+revision = "0054"
 down_revision = "0053"
 branch_labels = None
 depends_on = None
