@@ -105,7 +105,6 @@ describe("the compared runs", () => {
       "/compare/verdict",
       "/figures/calibrations",
       "/metric-catalog",
-      "/projects",
     ]);
   });
 
