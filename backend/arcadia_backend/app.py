@@ -26,7 +26,7 @@ from arcadia_backend.database.engine import open_database
 from arcadia_backend.database.migrations import migrate
 from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.diagnosis import router as diagnosis
-from arcadia_backend.doorbell import Doorbell, waiting_workers
+from arcadia_backend.doorbell import Doorbell
 from arcadia_backend.examples import router as examples
 from arcadia_backend.executors import EXECUTORS
 from arcadia_backend.executors.routes import router as executors
@@ -39,6 +39,7 @@ from arcadia_backend.games.routes import router as games
 from arcadia_backend.health import router as health
 from arcadia_backend.lineage import router as lineage
 from arcadia_backend.live import notices, watches
+from arcadia_backend.live.bells import waiting_workers
 from arcadia_backend.live.documents import DocumentVersions, RecentDocuments
 from arcadia_backend.live.routes import router as live
 from arcadia_backend.live_games.routes import router as watching

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from arcadia_backend.database.engine import after_commit
 from arcadia_backend.database.scope import NOBODY, Role, Scope, acting_as, current
 from arcadia_backend.database.tables import AccessToken, GroupMember, Person, Project, ProjectRole, SignInSession
-from arcadia_backend.live.notices import publish
+from arcadia_backend.live.notices import RIGHTS_CHANGED, publish
 
 RoleName = Literal["viewer", "editor", "administrator"]
 ROLES: dict[RoleName, Role] = {"viewer": Role.VIEWER, "editor": Role.EDITOR, "administrator": Role.ADMINISTRATOR}
@@ -77,8 +77,6 @@ def is_valid(expires_at: datetime | None, revoked_at: datetime | None, now: date
     return revoked_at is None and (expires_at is None or now < expires_at)
 
 
-# The notice that makes everything that lasts check its rights again.
-RIGHTS_CHANGED = "rights.changed"
 _lock = threading.Lock()
 _generation = 0
 

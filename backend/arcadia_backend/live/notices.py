@@ -35,6 +35,8 @@ CHANNEL = "arcadia.notices"
 REFETCH = "refetch"
 # A ring for workers that wait at a backend. It is not for pages.
 RUNG = "doorbell.rung"
+# The roles or credentials of somebody have changed, so open connections check theirs.
+RIGHTS_CHANGED = "rights.changed"
 # Repeats of a notice within this time are merged.
 COALESCE_SECONDS = 0.1
 PAGE_QUEUE_LIMIT = 256

@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 from fastapi.concurrency import run_in_threadpool
 
 from arcadia_backend.accounts import audit
-from arcadia_backend.accounts.roles import RIGHTS_CHANGED
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.rights import may_change, projects_of
 from arcadia_backend.database.scope import acting_as
@@ -18,7 +17,7 @@ from arcadia_backend.errors import NotFound, Problem
 from arcadia_backend.files.service import find_file
 from arcadia_backend.files.storage import stored_path
 from arcadia_backend.jobs import UNFINISHED
-from arcadia_backend.live.notices import Topic, current_hub
+from arcadia_backend.live.notices import RIGHTS_CHANGED, Topic, current_hub
 from arcadia_backend.live.watches import Credentials
 from arcadia_backend.live_games import service
 from arcadia_backend.live_games.stage import EndError, Outbox, Stage, Stages, Viewer

@@ -19,13 +19,12 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from arcadia_backend.accounts import roles
-from arcadia_backend.accounts.roles import RIGHTS_CHANGED
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.rights import projects_of
 from arcadia_backend.database.scope import BACKEND, Scope, acting_as
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.channel import cancel_all
-from arcadia_backend.live.notices import REFETCH, Event, Notice, Stream
+from arcadia_backend.live.notices import REFETCH, RIGHTS_CHANGED, Event, Notice, Stream
 from arcadia_backend.live.watches import Credentials
 from arcadia_backend.web.credentials import CallerCredentials
 from arcadia_backend.web.security import Unauthorized

@@ -11,13 +11,14 @@ from arcadia_backend.accounts.tokens import end_attempt_tokens, new_attempt_toke
 from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database.engine import Database, Db
 from arcadia_backend.database.tables import Checkpoint
-from arcadia_backend.doorbell import Bell, Waits
+from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import NotFound
 from arcadia_backend.files import service
 from arcadia_backend.files.pieces import Piece, read_progress, receive_piece
 from arcadia_backend.files.routes import download
 from arcadia_backend.files.service import BODY, FindMaker, Upload, receive_upload
 from arcadia_backend.job_kinds.evaluations.service import start_set_of_job
+from arcadia_backend.live.bells import Waits
 from arcadia_backend.web.lookup import PathId
 from arcadia_backend.worker_api import ingest, jobs, registry, runs
 from arcadia_backend.worker_api.attempts import StaleAttempt

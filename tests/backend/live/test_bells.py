@@ -6,11 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from arcadia_backend import doorbell
-from arcadia_backend.accounts.roles import RIGHTS_CHANGED
 from arcadia_backend.database.engine import Database
-from arcadia_backend.doorbell import MOST_WOKEN, Waits
-from arcadia_backend.live.notices import RUNG, Notice
+from arcadia_backend.live import bells as waiting
+from arcadia_backend.live.bells import MOST_WOKEN, Waits
+from arcadia_backend.live.notices import RIGHTS_CHANGED, RUNG, Notice
 from arcadia_workers.contract.worker_api import Noun, private_queue
 from tests.factories import Api
 
@@ -131,7 +130,7 @@ def test_a_worker_that_waits_again_ends_its_earlier_wait() -> None:
 
 
 def test_a_wait_ends_when_its_worker_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doorbell, "CONNECTION_SECONDS", 0.001)
+    monkeypatch.setattr(waiting, "CONNECTION_SECONDS", 0.001)
 
     async def is_gone() -> bool:
         return True
