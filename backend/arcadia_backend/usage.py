@@ -237,7 +237,7 @@ def _to_table(session: Session, groups: list[Group], sums: dict[tuple[object, ..
     for group, model in named.items():
         ids = {key[group] for key in keys if key.get(group) is not None}
         found = session.execute(select(model.id, model.name).where(model.id.in_(ids))) if ids else ()
-        names[group] = {number: name for number, name in found}
+        names[group] = {row.id: row.name for row in found}
     rows = [
         UsageRow.model_validate(
             {

@@ -12,7 +12,7 @@ from arcadia_backend.database.scope import BACKEND, Role, Scope, acting_as
 from arcadia_backend.database.tables import Project, Run, Usage
 from arcadia_backend.usage import read_usage
 from tests.backend.worker_api.test_continuing import lose
-from tests.factories import Api
+from tests.factories import Api, started
 
 START = datetime(2026, 1, 31, 22, tzinfo=UTC)
 
@@ -72,14 +72,16 @@ def test_a_lost_attempt_counts_once_and_a_returned_worker_continues_it(
 
 
 def test_deleted_runs_and_jobs_stay_counted(api: Api, database: Database) -> None:
-    run_id, attempt = api.running(queue="gpu")
+    run_id, attempt = api.launch(queue="gpu")["id"], 1
+    api.claim("g1", "gpu")
+    api.send(run_id, attempt, started())
     api.save(run_id, attempt, 2, 100)
     evaluation = api.evaluate(run_id)
     api.claim_job("w1")
     assert api.user.delete(f"/api/v1/evaluations/{evaluation['id']}").status_code == 204
     api.release(run_id, attempt, "failed")
     api.act(run_id, "archive")
-    api.act(run_id, "purge")
+    assert api.user.delete(f"/api/v1/runs/{run_id}").status_code == 204
     assert api.user.get(f"/api/v1/runs/{run_id}").status_code == 404
     assert [(row.kind, row.gpus, row.ended_at is not None) for row in rows(database)] == [
         ("training", 1.0, True),
@@ -111,7 +113,7 @@ def test_wrong_filters_say_what_would_be_right(api: Api) -> None:
     assert api.user.get("/api/v1/usage", params={"by": "planet"}).status_code == 422
 
 
-def test_people_see_their_projects_and_their_own_hours(api: Api, database: Database) -> None:
+def test_people_see_their_projects_and_their_own_hours(database: Database) -> None:
     """Hours of a hidden project count only for the person who used them, and without the project."""
     with acting_as(BACKEND), database.write() as session:
         names = ("Seen", "Hidden")
