@@ -1,7 +1,7 @@
 """The cores and GPUs that attempts held, also those of deleted runs and jobs
 
 Revision ID: 0055
-Revises: 0058
+Revises: 0054
 """
 
 import sqlalchemy as sa
@@ -10,7 +10,7 @@ from alembic import op
 from arcadia_backend.database import columns
 
 revision = "0055"
-down_revision = "0058"
+down_revision = "0054"
 branch_labels = None
 depends_on = None
 
