@@ -9,6 +9,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     accounts
     configuration, doorbell, startup, web, workers
     events, files, logs, metrics, projects, provenance
+    usage
     alerts, aliases, backup, jobs, replays
     artifacts, checkpoints, people, views
     runs

@@ -70,6 +70,7 @@ from arcadia_backend.runs.table_export import router as run_table
 from arcadia_backend.studies.routes import router as studies
 from arcadia_backend.studies.scheduler import StudyScheduler
 from arcadia_backend.suites import router as suites
+from arcadia_backend.usage import router as usage
 from arcadia_backend.views import router as views
 from arcadia_backend.web import idempotency, lookup, middleware, notice_rights
 from arcadia_backend.web.api_reference.page import serve_reference
@@ -95,6 +96,7 @@ ROUTERS = (
     projects,
     boards,
     views,
+    usage,
     changes,
     reported,
     metrics,

@@ -11,10 +11,12 @@ from pydantic import BaseModel, Field
 from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
+from arcadia_backend import usage
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import after_commit
 from arcadia_backend.database.rights import backend_rights
-from arcadia_backend.database.tables import Checkpoint, File, Job, Origin, Run, Worker
+from arcadia_backend.database.scope import current
+from arcadia_backend.database.tables import Checkpoint, File, Job, Origin, Run, Usage, Worker
 from arcadia_backend.database.tables.jobs import CheckpointResult, JobResult
 from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.files.service import delete_files
@@ -255,6 +257,7 @@ def enqueue(
         needed_plugins=",".join(sorted(needed)),
         run_id=run.id if run else None,
         project_id=project_id,
+        person_id=current().person_id,
         checkpoint_id=checkpoint.id if checkpoint else None,
         parameters=stored,
         total=total,
@@ -300,6 +303,7 @@ def cancel(session: Session, job: Job) -> None:
 
 def set_state(session: Session, job: Job, state: JobState, message: str | None = None) -> None:
     """End the current attempt of a job with a new state, and notify open pages."""
+    usage.end(session, Usage.job_id == job.id)
     job.state, job.worker, job.lease_expires_at = state, None, None
     job.message = message or job.message
     job.finished_at = None if state in UNFINISHED else utc_now()
@@ -309,6 +313,7 @@ def set_state(session: Session, job: Job, state: JobState, message: str | None =
 def remove(session: Session, job: Job) -> None:
     """Delete a job with its results. A worker that runs it gets 404 and ends it."""
     announce(session, job, "removed")
+    usage.end(session, Usage.job_id == job.id)
     delete_job_files(session, job)
     session.delete(job)
     session.flush()

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         MovedItems,
         Preset,
         SavedView,
+        UsageRow,
         Worker,
     )
     from arcadia.records.study import StudyPoint, StudyPreview
@@ -155,6 +156,7 @@ __all__ = [
     "StudyPreview",
     "Table",
     "UnauthorizedError",
+    "UsageRow",
     "Video",
     "WaitTimeoutError",
     "Worker",
@@ -184,7 +186,7 @@ _NAMES_OF_MODULES = {
     "InvalidRequestError JobFailedError MissingPackageError NotFoundError NotLoadedError "
     "ServerUnreachableError UnauthorizedError WaitTimeoutError",
     "arcadia.figures": "Figure",
-    "arcadia.records.server": "Alert AlertDelivery ExecutorChoice Health MovedItems Preset SavedView Worker",
+    "arcadia.records.server": "Alert AlertDelivery ExecutorChoice Health MovedItems Preset SavedView UsageRow Worker",
     "arcadia.records.account": "AuditEntry PersonGroup ProjectMember",
     "arcadia.records.artifact": "Alias",
     "arcadia.records.run": "Change Finding LogLine RunForecast",

@@ -54,6 +54,9 @@ def test_everything_else_is_kept(upgraded: TestClient) -> None:
     assert "<svg" in upgraded.get("/api/v1/reports/1/export").text
     (evaluation,) = read("runs/4/evaluations")["items"]
     assert (evaluation["state"], evaluation["episodes_total"]) == ("done", 3)
+    hours = {row["kind"]: row for row in read("usage?by=kind")["rows"]}
+    assert (hours["training"]["attempts"], hours["evaluation"]["attempts"]) == (8, 2)
+    assert hours["training"]["core_hours"] > 0 == hours["training"]["gpu_hours"]
     assert read("runs/4/provenance")["provenance"]["packages"]["torch"]
 
 

@@ -246,6 +246,15 @@ def test_a_report_is_written_shared_and_saved(client: Client, tmp_path: Path) ->
     assert client.reports() == []
 
 
+def test_usage_is_read_by_group(client: Client, finished: Run) -> None:
+    rows = {row.kind: row for row in client.usage("kind", project=finished.project)}
+    assert rows["training"].core_hours > 0
+    assert (rows["training"].gpu_hours, rows["training"].month) == (0.0, None)
+    assert client.usage("kind", until="2020-01-01T00:00:00Z") == []
+    with pytest.raises(InvalidRequestError, match="person"):
+        client.usage("planet")
+
+
 def test_the_server_describes_itself(client: Client) -> None:
     # Redis or a heartbeat may be late on a busy machine.
     wait_until(lambda: client.health().is_ok)

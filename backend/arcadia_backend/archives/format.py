@@ -342,7 +342,7 @@ JOBS = RowTable(
     "jobs",
     tables.Job,
     references={"checkpoint_id": "checkpoints"},
-    excluded=("lease_expires_at", "project_id"),
+    excluded=("lease_expires_at", "project_id", "person_id"),
     added=("needed_plugins",),
 )
 FILES = RowTable("files", tables.File, references={"job_id": "jobs"}, excluded=("stored_path",))

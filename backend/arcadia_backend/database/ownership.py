@@ -66,6 +66,7 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     "boards": Own("project_id"),
     "artifacts": Own("project_id"),
     "moved_panels": Own("into_id"),
+    "usage": Own("project_id"),
     "project_roles": Own("project_id", Role.ADMINISTRATOR),
     # Of runs
     "attempts": OF_RUN,

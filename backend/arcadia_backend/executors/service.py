@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from arcadia_backend import usage
 from arcadia_backend.alerts.service import raise_run_end
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
@@ -183,7 +184,7 @@ class SubmissionThread(BackgroundThread):
             with self._database.write() as session, announcing(session, len(jobs)):
                 for run, row in lock_submissions(session, ids):
                     job = jobs[row.id]
-                    _count_use(run, row, job)
+                    _count_use(session, run, row, job)
                     row.state, row.scheduler_state, row.reason, row.host, row.place, row.started_at = _shown(row, job)
                     row.unknown_since = None
                     announce_run(session, run.id, "run.changed")
@@ -250,7 +251,7 @@ class SubmissionThread(BackgroundThread):
         with self._database.write() as session:
             for run, ended in lock_submissions(session, [row.id]):
                 was_cancelled_here = ended.state == "cancelling"
-                _count_use(run, ended, job)
+                _count_use(session, run, ended, job)
                 ended.state, ended.scheduler_state, ended.reason = "ended", job.scheduler_state, None
                 ended.unknown_since = ended.place = None
                 ended.host = job.host or ended.host
@@ -270,7 +271,7 @@ def _stored(row: RunSubmission) -> tuple[Any, ...]:
     return row.state, row.scheduler_state, row.reason, row.host, row.place, row.started_at
 
 
-def _count_use(run: Run, row: RunSubmission, job: SchedulerJob) -> None:
+def _count_use(session: Session, run: Run, row: RunSubmission, job: SchedulerJob) -> None:
     """Count the hours of the last start of a job, if it has ended. A job that is requeued starts again."""
     if job.phase == "ended" and row.started_at is None:
         row.started_at, row.cores, row.gpus = job.started_at, job.cores, job.gpus
@@ -278,10 +279,13 @@ def _count_use(run: Run, row: RunSubmission, job: SchedulerJob) -> None:
         until = job.ended_at or (job.started_at if job.phase == "running" else None) or row.unknown_since or utc_now()
         seconds = max(0.0, (until - row.started_at).total_seconds())
         used, used_gpus = seconds * (row.cores or 0), seconds * (row.gpus or 0)
+        usage.record_start(session, run, row, row.started_at, row.cores, row.gpus).ended_at = until
         row.core_seconds, row.gpu_seconds = (row.core_seconds or 0.0) + used, (row.gpu_seconds or 0.0) + used_gpus
         run.core_hours, run.gpu_hours = (run.core_hours or 0.0) + used / 3600, (run.gpu_hours or 0.0) + used_gpus / 3600
     if job.phase == "running":
         row.cores, row.gpus = job.cores, job.gpus
+        if job.started_at is not None:
+            usage.record_start(session, run, row, job.started_at, job.cores, job.gpus)
 
 
 def settle(session: Session, settings: Settings, run: Run, row: RunSubmission, job: SchedulerJob, output: str) -> None:

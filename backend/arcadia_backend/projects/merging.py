@@ -28,6 +28,7 @@ from arcadia_backend.database.tables import (
     ScoreRule,
     StartSet,
     Study,
+    Usage,
     name_key,
 )
 from arcadia_backend.errors import Conflict, FieldError, Invalid
@@ -76,7 +77,7 @@ def _move_all(session: Session, source: Project, target: Project) -> Counter[str
     """Move what belongs to a project. Return the numbers of runs, studies and reports for the audit log."""
     moved: Counter[str] = Counter()
     # A transaction locks a study before its runs.
-    for model in (Study, Run, Report, KeptGame, Job, ScoreRule):
+    for model in (Study, Run, Report, KeptGame, Job, ScoreRule, Usage):
         of_source = update(model).where(model.project_id == source.id).values(project_id=target.id)
         result = session.execute(of_source, execution_options={"synchronize_session": False, **AUDITED})
         if (name := _COUNTED.get(model)) is not None:

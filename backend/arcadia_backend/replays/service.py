@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
+from arcadia_backend import usage
 from arcadia_backend.database import tables
-from arcadia_backend.database.tables import Attempt, Checkpoint, File, Futures, Job, Practice, Review, Run
+from arcadia_backend.database.tables import Attempt, Checkpoint, File, Futures, Job, Practice, Review, Run, Usage
 from arcadia_backend.errors import NotFound
 from arcadia_backend.files.service import Maker, announce_files, delete_files, find_reported
 from arcadia_backend.logs import note
@@ -151,9 +152,9 @@ def delete_replays(session: Session, replays: Sequence[tables.Replay]) -> None:
 
 def _delete_jobs(session: Session, job_ids: Sequence[int | None]) -> None:
     """Delete the jobs of replays, saliency, futures, reviews or practices, with their files."""
-    for job in session.scalars(
-        select(Job).where(Job.id.in_([job_id for job_id in job_ids if job_id is not None]))
-    ).all():
+    wanted = [job_id for job_id in job_ids if job_id is not None]
+    usage.end(session, Usage.job_id.in_(wanted))
+    for job in session.scalars(select(Job).where(Job.id.in_(wanted))).all():
         delete_files(session, session.scalars(select(File.id).where(File.job_id == job.id)).all())
         session.delete(job)
     session.flush()

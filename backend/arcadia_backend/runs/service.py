@@ -7,13 +7,13 @@ from typing import Any, Literal
 from sqlalchemy import select
 from sqlalchemy.orm import Session, defer
 
-from arcadia_backend import configuration, jobs
+from arcadia_backend import configuration, jobs, usage
 from arcadia_backend.checkpoints.availability import find_chosen
 from arcadia_backend.checkpoints.service import copy_checkpoint
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.scope import current
-from arcadia_backend.database.tables import Checkpoint, Job, Run, RunTag
+from arcadia_backend.database.tables import Checkpoint, Job, Run, RunTag, Usage
 from arcadia_backend.errors import Conflict, FieldError, Invalid
 from arcadia_backend.files.service import delete_run_files
 from arcadia_backend.logs import note
@@ -197,6 +197,7 @@ def _apply(session: Session, run: Run, action: Action, change: Change) -> None:
 
 def _purge(session: Session, run: Run) -> None:
     run_id, project_id = run.id, run.project_id
+    usage.end(session, Usage.run_id == run_id)
     # Jobs of other projects may use its checkpoints, and their agents may act in the futures of its replays.
     require_editor(session, "runs", run_id)
     with backend_rights(session):

@@ -96,6 +96,7 @@ write           POST                /projects/*/items
 write           PUT                 /projects/*/board
 project-fresh   POST                /projects/*/invitations
 project         ANY                 /projects/**
+read            GET                 /usage
 read            GET                 /views/**
 write           ANY                 /views/**
 

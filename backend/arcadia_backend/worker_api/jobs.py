@@ -6,10 +6,10 @@ from pkgutil import walk_packages
 
 from sqlalchemy.orm import Session
 
-from arcadia_backend import job_kinds, jobs
+from arcadia_backend import job_kinds, jobs, usage
 from arcadia_backend.checkpoints.service import prune_after_job
 from arcadia_backend.config import Settings
-from arcadia_backend.database.tables import Checkpoint, Job, Run
+from arcadia_backend.database.tables import Checkpoint, Job, Run, Usage
 from arcadia_backend.events import EventConflict, digest_of_event, refuse_other_kinds, take_unstored, to_datetime
 from arcadia_backend.job_kinds import calibrations
 from arcadia_backend.job_kinds.evaluations import service as evaluations
@@ -36,6 +36,7 @@ def claim(session: Session, settings: Settings, worker: str) -> JobClaim | None:
         return None
     jobs.delete_job_files(session, job)
     JOB_TYPES[job.kind].discard(session, job)
+    usage.begin_job(session, job)
     jobs.announce(session, job)
     return JobClaim(
         job_id=job.id,
@@ -81,6 +82,7 @@ class JobAttempts(Attempts[Job]):
 
     def make_active(self, session: Session, held: Job) -> None:
         held.state, held.outcome, held.message = "running", None, None
+        usage.resume(session, Usage.job_id == held.id, Usage.attempt == held.attempt)
         jobs.announce(session, held)
 
     def reported_outcome(self, _session: Session, held: Job) -> Outcome | None:

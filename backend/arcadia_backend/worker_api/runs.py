@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from arcadia_backend import usage
 from arcadia_backend.alerts.service import raise_run_end
 from arcadia_backend.changes import has_steps_left, list_requested
 from arcadia_backend.checkpoints.service import list_resumable
@@ -13,7 +14,7 @@ from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.rights import MissingRight
 from arcadia_backend.database.scope import current
-from arcadia_backend.database.tables import Attempt, Run, RunSubmission, Worker
+from arcadia_backend.database.tables import Attempt, Run, RunSubmission, Usage, Worker
 from arcadia_backend.errors import Conflict
 from arcadia_backend.logs import note
 from arcadia_backend.runs.start_steps import record_claim
@@ -117,6 +118,7 @@ def _begin(session: Session, settings: Settings, run: Run, worker: str) -> Claim
     attempt = Attempt(run_id=run.id, attempt=run.attempt, worker=worker)
     record_claim(run, attempt, utc_now())
     session.add(attempt)
+    usage.begin_run(session, run)
     note(session, run, f"Taken by worker {worker}, attempt {run.attempt}.")
     session.execute(
         update(Worker).where(Worker.name == worker).values(run_id=run.id, last_seen_at=utc_now(), left=False)
@@ -155,6 +157,7 @@ class RunAttempts(Attempts[Run]):
     def make_active(self, session: Session, held: Run) -> None:
         attempt = _active_attempt(session, held)
         attempt.outcome = attempt.ended_at = None
+        usage.resume(session, Usage.run_id == held.id, usage.OF_ATTEMPT, Usage.attempt == held.attempt)
         held.state, held.state_reason = "running" if attempt.started_at else "starting", None
         held.worker, held.finished_at, held.failure_message = attempt.worker, None, None
         session.execute(update(Worker).where(Worker.name == held.worker).values(run_id=held.id))
@@ -211,6 +214,7 @@ class RunAttempts(Attempts[Run]):
     def after_end(self, session: Session, held: Run, worker: str | None, outcome: Outcome) -> None:
         attempt = _active_attempt(session, held)
         attempt.outcome, attempt.ended_at = outcome, utc_now()
+        usage.end(session, Usage.run_id == held.id, usage.OF_ATTEMPT)
         held.steps_per_second = held.seconds_left = None
         held.finished_at = utc_now() if held.state in ENDED else None
         raise_run_end(session, held)

@@ -22,7 +22,7 @@ from arcadia._async.transport import AsyncTransport
 from arcadia.names import RunReferences
 from arcadia.records.artifact import ExportedItems, FilesChoice, ImportResult
 from arcadia.records.job import StartSet
-from arcadia.records.server import ExecutorChoice, Health, Preset, Worker
+from arcadia.records.server import ExecutorChoice, Health, Preset, UsageRow, Worker
 from arcadia.settings import resolve_token, resolve_url
 
 
@@ -99,6 +99,24 @@ class AsyncClient(
     async def start_sets(self, env: str | None = None) -> list[StartSet]:
         """List the start sets, of one environment such as ALE/Pong-v5 or of all."""
         return [StartSet(data) for data in await self.transport.get("/start-sets", env=env)]
+
+    async def usage(
+        self,
+        *by: str,
+        since: str | None = None,
+        until: str | None = None,
+        project: str | None = None,
+        person: int | None = None,
+        study: int | None = None,
+    ) -> list[UsageRow]:
+        """Return core and GPU hours by month, project, person, study and kind; default: by month and project.
+
+        `since` and `until` are times with a zone, such as 2026-12-01T00:00:00Z.
+        """
+        groups = list(by or ("month", "project"))
+        filters = {"from": since, "to": until, "project": project, "person": person, "study": study}
+        found = await self.transport.get("/usage", by=groups, **filters)
+        return [UsageRow(data) for data in found["rows"]]
 
     async def workers(self) -> list[Worker]:
         """List the workers."""

@@ -108,6 +108,7 @@ def add_commands(app: typer.Typer) -> None:
     app.add_typer(alerts.app, name="alerts")
     add("presets")(launch.presets)
     app.add_typer(server.workers_app, name="workers")
+    add("usage")(server.usage)
     add("executors")(server.executors)
     add("open")(server.open_page)
     add("mcp")(scripts.serve_mcp)

@@ -1,4 +1,4 @@
-"""`arcadia open`, `workers`, `executors`, `projects` and `move`: the server and what it has."""
+"""`arcadia open`, `usage`, `workers`, `executors`, `projects` and `move`: the server and what it has."""
 
 from __future__ import annotations
 
@@ -198,6 +198,29 @@ def executors(
         return
     rows = [[choice.name, choice.title, "default" if choice.is_default else ""] for choice in choices]
     print_table(["NAME", "TITLE*", ""], rows, empty="")
+
+
+def usage(
+    ctx: typer.Context,
+    by: Annotated[
+        list[str], typer.Option(metavar="GROUP", help="month, project, person, study or kind; can be repeated.")
+    ] = ["month", "project"],  # noqa: B006 - typer copies it
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Such as 2026-12-01T00:00:00Z.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Such as 2027-01-01T00:00:00Z.")] = None,
+    project: options.ProjectFilter = "",
+    as_json: Json = False,
+) -> None:
+    """Show core and GPU hours of runs and jobs."""
+    listed = open_client(ctx).usage(*by, since=since, until=until, project=project or None)
+    if as_json:
+        print_json([row.data for row in listed])
+        return
+    rows = [
+        [*(clean(str(row.data[group] or "-")) for group in by), number(row.core_hours), number(row.gpu_hours)]
+        for row in listed
+    ]
+    columns = [*(f"{group.upper()}*" for group in by), "CORE HOURS>", "GPU HOURS>"]
+    print_table(columns, rows, empty="No run or job has used a worker or a scheduler in this time.")
 
 
 workers_app = typer.Typer(

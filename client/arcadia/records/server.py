@@ -44,6 +44,39 @@ class Worker(Record):
         return f"<Worker {self.name!r} on {self.host}: {self.state}>"
 
 
+class UsageRow(Record):
+    """Hours of one combination of groups. Fields of other groups are None."""
+
+    month: str | None
+    """Month in UTC, such as 2026-12."""
+
+    person: str | None
+    """Name of the person."""
+
+    project: str | None
+    """Name of the project, or None if it was deleted or is hidden."""
+
+    study: str | None
+    """Name of the study."""
+
+    kind: str | None
+    """Kind of work: training, or the kind of the job."""
+
+    core_hours: float
+    """Core hours."""
+
+    gpu_hours: float
+    """GPU hours."""
+
+    attempts: int
+    """Number of attempts."""
+
+    def __repr__(self) -> str:
+        names = (self.month, self.person, self.project, self.study, self.kind)
+        what = ", ".join(name for name in names if name)
+        return f"<UsageRow {what}: {self.core_hours:.1f} core hours, {self.gpu_hours:.1f} GPU hours>"
+
+
 class ExecutorChoice(Record):
     """A place where runs can train."""
 

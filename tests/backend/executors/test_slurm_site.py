@@ -5,11 +5,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
-from arcadia_backend.database.tables import RunSubmission
+from arcadia_backend.database.tables import RunSubmission, Usage
 from arcadia_backend.executors.service import SubmissionThread
 from tests.backend.executors.conftest import FakeSlurm
 from tests.backend.executors.test_submitting import start
@@ -88,6 +89,25 @@ def test_tasks_of_an_array_end_as_single_jobs_do(
     assert "Its output ends with: no module is loaded" in api.run(runs[0])["state_reason"]
     assert [submission(api, run)["state"] for run in runs] == ["ended", "ended", "running", "waiting"]
     assert len(fake_slurm.submissions) == 1
+
+
+def test_each_start_of_a_job_is_counted_once(api: Api, database: Database, fake_slurm: FakeSlurm, serve: Serve) -> None:
+    """The scheduler requeues the job after 20 seconds, and it runs for 30 seconds more."""
+    run = api.launch(executor="slurm")["id"]
+    serve()
+    begun = 1_796_037_000
+    for later in (0, 20):
+        fake_slurm.change(0, "RUNNING", started=begun + later)
+        serve()
+        serve()
+    fake_slurm.change(0, "COMPLETED", started=begun + 20, ended=begun + 50)
+    serve()
+    serve()
+    with database.read() as session:
+        rows = [*session.scalars(select(Usage).order_by(Usage.id))]
+    seconds = [(row.ended_at - row.started_at).total_seconds() for row in rows if row.ended_at]
+    assert (seconds, [row.cores for row in rows]) == ([20.0, 30.0], [1.0, 1.0])
+    assert api.run(run)["core_hours"] == pytest.approx(50 / 3600)
 
 
 def test_the_accounting_knows_jobs_that_slurm_has_forgotten(api: Api, fake_slurm: FakeSlurm, serve: Serve) -> None:

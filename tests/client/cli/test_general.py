@@ -88,6 +88,22 @@ def test_presets_and_workers_are_listed(arcadia: Arcadia, api: Api) -> None:
     assert "shown" in [worker["name"] for worker in json.loads(arcadia("workers", "--json").out)]
 
 
+def test_usage_is_shown_by_group(arcadia: Arcadia, api: Api) -> None:
+    api.beat("counted", cores=2).raise_for_status()
+    api.launch()
+    api.claim("counted")
+    lines = arcadia("usage", "--by", "kind").out.splitlines()
+    assert lines[0].split() == ["KIND", "CORE", "HOURS", "GPU", "HOURS"]
+    assert any(line.startswith("training ") for line in lines)
+    (row,) = (each for each in json.loads(arcadia("usage", "--by", "kind", "--json").out) if each["kind"] == "training")
+    assert (row["core_hours"] > 0, row["gpu_hours"]) == (True, 0.0)
+    assert "No run or job" in arcadia("usage", "--until", "2020-01-01T00:00:00Z").err
+    assert (
+        "to: must be later"
+        in arcadia("usage", "--since", "2020-02-01T00:00:00Z", "--until", "2020-01-01T00:00:00Z").err
+    )
+
+
 def test_a_worker_is_paused_drained_resumed_and_removed(arcadia: Arcadia, api: Api) -> None:
     api.beat("shown").raise_for_status()
     for command, state in (("pause", "paused"), ("drain", "drained"), ("resume", "takes work")):

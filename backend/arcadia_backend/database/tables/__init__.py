@@ -79,6 +79,7 @@ from arcadia_backend.database.tables.runs import (
     RunTag,
 )
 from arcadia_backend.database.tables.submissions import ExecutorSettings, RunSubmission
+from arcadia_backend.database.tables.usage import Usage
 from arcadia_backend.database.tables.workspace import (
     MAIN,
     MAIN_ID,
@@ -186,6 +187,7 @@ __all__ = [
     "StudyRun",
     "StudyState",
     "SubmissionState",
+    "Usage",
     "Worker",
     "compact_json",
     "is_editable",

@@ -27,6 +27,8 @@ class Job(Base):
     project_id: Mapped[int | None] = mapped_column(Id, ForeignKey("projects.id", ondelete="CASCADE"), index=True)
     # No foreign key: files refer to jobs and checkpoints to files, so the tables would form a cycle.
     checkpoint_id: Mapped[int | None] = mapped_column(BigInteger)
+    # Who requested it. Null for jobs of a schedule, and without accounts.
+    person_id: Mapped[int | None] = mapped_column(BigInteger)
     parameters: Mapped[dict[str, Any]]
     # Names of plug-ins, separated by commas.
     needed_plugins: Mapped[str] = mapped_column(String(500), default="", server_default="")
