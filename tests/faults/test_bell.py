@@ -55,6 +55,7 @@ def test_kills_lose_and_double_nothing(installation: Installation) -> None:
     installation.assert_points_kept(run, whole={1, 2})
 
 
+@pytest.mark.nightly
 def test_an_idle_worker_is_shown_until_it_is_killed(installation: Installation) -> None:
     seen = installation.read("workers")[0]["last_seen_at"]
     # The worker sends no heartbeats while it waits. The backend reports that it is there.

@@ -51,6 +51,17 @@ def test_a_damaged_file_is_reported(joined: Path) -> None:
         settings_of()
 
 
+def test_a_code_stays_valid_if_the_file_cannot_be_written(
+    home: Path, url: str, api: Api, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = api.user.post("/api/v1/host-codes").json()["code"]
+    (home / "arcadia").write_text("a file in place of the folder")
+    assert joining.join([url, code]) == 1
+    assert "File exists" in capsys.readouterr().err
+    (home / "arcadia").unlink()
+    assert joining.join([url, code]) == 0
+
+
 @pytest.mark.usefixtures("home")
 def test_a_host_that_cannot_join_says_why(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert joining.join([url, "wrong"]) == 1

@@ -7,9 +7,10 @@ import os
 import socket
 import ssl
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import urlsplit
 
 import httpx
@@ -71,12 +72,14 @@ def join(arguments: Sequence[str]) -> int:
         parser.error(f"{url} is not an address such as https://arcadia.example.org")
     ca_file = options.ca_file.resolve() if options.ca_file else None
     try:
-        token = _exchange(url, options.code, options.name[:MAX_NAME], ca_file)
-        file = _store(JoinedServer(backend_url=url, worker_token=token, ca_file=ca_file))
+        with _new_file() as file:
+            # A code works once, so the file is opened before.
+            token = _exchange(url, options.code, options.name[:MAX_NAME], ca_file)
+            file.write(_adapter.dump_json(JoinedServer(url, token, ca_file), indent=1))
     except (JoinError, OSError) as error:
         print(f"arcadia worker join: {error}", file=sys.stderr)
         return 1
-    print(f"This host has joined {url}. Its token is in {file}.")
+    print(f"This host has joined {url}. Its token is in {joined_file()}.")
     print("Start a worker with: arcadia worker")
     return 0
 
@@ -104,12 +107,15 @@ def _exchange(url: str, code: str, name: str, ca_file: Path | None) -> str:
     return secret
 
 
-def _store(joined: JoinedServer) -> Path:
-    """Write the file, which only its owner can read."""
+@contextlib.contextmanager
+def _new_file() -> Iterator[BinaryIO]:
+    """Write the file inside the block. Only its owner can read it. Keep the earlier one if the block fails."""
     file = joined_file()
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     part = file.with_suffix(".part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
-        opened.write(_adapter.dump_json(joined, indent=1))
-    part.replace(file)
-    return file
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
+            yield opened
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
