@@ -153,6 +153,7 @@ def test_signing_in(check: Check, signed_out: Page) -> None:
         ("/projects", "Create a project to separate work"),
         ("/aliases", "No aliases yet"),
         ("/artifacts", "No artifacts yet"),
+        ("/usage", "No use in this time"),
         ("/wall", "No runs are training"),
         # This is the last one, because afterwards the other pages show only Main.
         ("/projects/Main", "This project is empty"),

@@ -228,6 +228,7 @@ export type NewMember = Schema["AddMember"];
 export type RoleName = ProjectMember["role"];
 export type OpenSession = Schema["OpenSession"];
 export type AccessToken = Schema["AccessToken"];
+export type UsageTable = Schema["UsageTable"];
 export type NewToken = Schema["CreateToken"];
 export type CreatedToken = Schema["CreatedToken"];
 export type TokenScope = AccessToken["scopes"][number];

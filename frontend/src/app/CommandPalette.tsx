@@ -41,6 +41,7 @@ export function CommandPalette({ onShortcuts, onTour }: { onShortcuts: () => voi
       { to: "/examples", name: "Open examples" },
       { to: "/alerts", name: "Alerts" },
       { to: "/aliases", name: "Aliases" },
+      { to: "/usage", name: "Usage" },
       { to: "/settings", name: "Settings" },
     ].map(({ to, name }) => ({ id: `page ${to}`, label: name, onClick: () => void navigate(to) })),
     { id: "tour", label: "Tour of the pages", onClick: onTour },

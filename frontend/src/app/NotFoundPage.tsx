@@ -10,6 +10,7 @@ const OTHER_PAGES = [
   { to: "/projects", name: "Projects" },
   { to: "/alerts", name: "Alerts" },
   { to: "/aliases", name: "Aliases" },
+  { to: "/usage", name: "Usage" },
 ];
 const LAUNCH = { to: "/launch", name: "Launch a run" };
 

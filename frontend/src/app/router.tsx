@@ -128,6 +128,7 @@ export const routes: RouteObject[] = [
           { path: "examples", lazy: page(() => import("@/pages/examples/ExamplesPage")) },
           { path: "wall", lazy: page(() => import("@/pages/wall/WallPage")) },
           { path: "workers", lazy: page(() => import("@/pages/workers/WorkersPage")) },
+          { path: "usage", lazy: page(() => import("@/pages/usage/UsagePage")) },
           ...FORWARDED,
           { path: "*", lazy: page(() => import("./NotFoundPage")) },
         ],

@@ -39,6 +39,9 @@ export default function WorkersPage() {
         <Text size="sm" c="dimmed" role="status">
           {workers.data && summary(workers.data)}
         </Text>
+        <Anchor component={Link} to="/usage" size="sm" w="fit-content">
+          Core and GPU hours
+        </Anchor>
       </Stack>
       {workers.isError && !workers.data && (
         <QueryError error={workers.error} retry={() => void workers.refetch()} />
