@@ -14,11 +14,11 @@ const COLORS = [
   "#0072b2",
   "#e69f00",
   "#009e73",
+  "#d55e00",
   "#cc79a7",
   "#56b4e9",
-  "#d55e00",
-  "#8c6bb1",
-  "#b5a300",
+  "#aa4499",
+  "#999933",
   "#8a8f98",
 ];
 const MISSING: Record<UsageGroup, string> = {
