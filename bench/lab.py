@@ -38,7 +38,7 @@ PEOPLE, RUNS, DAYS = 20, 3_000, 30
 HOSTS = {"A100": 0.6, "3090": 1.0, "3090-b": 1.0, "2080": 1.5, "T4": 2.2}
 # People with this share get twice as much as others.
 DOUBLE_SHARE = (3, 7)
-SHARES = {person: 2.0 if person in DOUBLE_SHARE else 1.0 for person in range(PEOPLE)}
+SHARES: dict[int | None, float] = {person: 2.0 if person in DOUBLE_SHARE else 1.0 for person in range(PEOPLE)}
 # These people submit little, so that they never use their share.
 OCCASIONAL = range(14, PEOPLE)
 KINDS = 8
@@ -326,8 +326,8 @@ def share_error(lab: Lab) -> float:
     """
     use = lab.use()
     backlogged = [owner for owner, since in lab.backlogged_since.items() if since <= lab.now - 7 * 24]
-    per_share = [use.get(owner, 0.0) / SHARES[owner] for owner in backlogged if owner is not None]
-    return float(np.max(np.abs(per_share / np.mean(per_share) - 1)))
+    per_share = np.array([use.get(owner, 0.0) / SHARES[owner] for owner in backlogged])
+    return float(np.max(np.abs(per_share / per_share.mean() - 1)))
 
 
 def main() -> None:

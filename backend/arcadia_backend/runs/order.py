@@ -1,4 +1,4 @@
-"""Order of waiting work: priority, then the recent use of its owner, then age. Pure functions without database or clock.
+"""Order of waiting work: priority, then the recent use of its owner, then age. Pure: no database and no clock.
 
 The unit of use is an hour of one worker. An owner is a person or a project.
 """

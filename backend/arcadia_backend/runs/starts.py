@@ -1,4 +1,4 @@
-"""Forecast of when waiting work starts, if nobody adds work ahead. Pure functions without database or clock.
+"""Forecast of when waiting work starts, if nobody adds work ahead. Pure: no database and no clock.
 
 Durations are drawn from those of earlier runs, of which some failed or were stopped early.
 """
@@ -205,7 +205,7 @@ class _Lanes:
         is_open &= self._priority == first
         key = np.where(is_open, self._used[:, self._owner] + self._rank[self._head], np.inf)
         lane = key.argmin(axis=1)
-        found = is_open.any(axis=1)
+        found = np.logical_or.reduce(is_open, axis=1)
         place = self._head[np.arange(SAMPLES), lane]
         return np.minimum(place, len(self.works) - 1), found
 
