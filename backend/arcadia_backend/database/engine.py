@@ -17,6 +17,7 @@ from arcadia_backend.config import Settings
 from arcadia_backend.database import calculation
 from arcadia_backend.database.scope import flushing
 from arcadia_backend.errors import is_disk_full
+from arcadia_workers.contract.settings import FairShare
 
 log = logging.getLogger(__name__)
 
@@ -46,11 +47,12 @@ class Database:
     wait for the writer in WAL mode. On PostgreSQL both use one pool.
     """
 
-    def __init__(self, url: str, files_dir: Path) -> None:
+    def __init__(self, url: str, files_dir: Path, fair_share: FairShare = "people") -> None:
         self.url = make_url(url)
         self.files_dir = files_dir
-        # Every session has the folder, so that the file of a deleted row can be removed after the commit.
-        self._info = {"files_dir": files_dir}
+        # Every session has the folder, so that the file of a deleted row can be removed after the commit, and the
+        # setting for the order of the queue.
+        self._info = {"files_dir": files_dir, "fair_share": fair_share}
         # When the last write failed because the disk was full. None if it succeeded.
         self.disk_full_at: float | None = None
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
@@ -148,7 +150,7 @@ Db = Annotated[Database, Depends(get_database)]
 def open_database(settings: Settings) -> Database:
     """Create the data folder and the engines. Connections are opened at first use."""
     settings.data_dir.mkdir(parents=True, exist_ok=True)
-    return Database(settings.resolved_database_url, settings.files_dir)
+    return Database(settings.resolved_database_url, settings.files_dir, settings.fair_share)
 
 
 def migration_engine(url: str) -> Engine:

@@ -21,9 +21,9 @@ from arcadia_backend.executors.executor import Executor, ExecutorError, JobOrder
 from arcadia_backend.live.notices import publish
 from arcadia_backend.logs import note
 from arcadia_backend.runs.states import announce_run, announcing_together
+from arcadia_backend.runs.waiting import QUEUE_ORDER
 from arcadia_backend.web.security import job_token
 from arcadia_backend.worker_api.attempts import read_installation_id
-from arcadia_backend.worker_api.runs import QUEUE_ORDER
 from arcadia_workers.contract.worker_api import ACTIVE, EXECUTOR_TITLES, State
 
 # Limit of the jobs and arrays that are submitted in one round, between which jobs are polled.

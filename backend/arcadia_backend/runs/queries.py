@@ -1,7 +1,7 @@
 """Queries that build the run schemas of the API, with the reasons of their states."""
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -12,11 +12,11 @@ from arcadia_backend.checkpoints.availability import NO_CHECKPOINTS, CheckpointC
 from arcadia_backend.colors import color_of
 from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.metrics.points import training_seconds
 from arcadia_backend.runs import schemas
 from arcadia_backend.runs.start_steps import current_steps
 from arcadia_backend.runs.states import to_actions
+from arcadia_backend.runs.waiting import WaitingRuns, read_waiting, visible_runs
 from arcadia_backend.web.lookup import hidden_runs
 from arcadia_backend.workers import connected_workers, disk_warning, has_plugins, missing_reason, paused_reason
 from arcadia_workers.contract.config.problems import title_of
@@ -87,9 +87,15 @@ def state_reasons(session: Session, runs: Sequence[tables.Run]) -> dict[int, str
     """Return the sentence that explains the state of each run."""
     queues = {run.queue for run in runs if run.state == "queued" and run.queue and run.executor == WORKERS}
     workers = connected_workers(session, utc_now()) if queues else []
-    ahead = _queue_positions(session, queues)
+    waiting = {
+        queue: read_waiting(
+            session, queue, [worker for worker in workers if worker.queue == queue and worker.desired == "work"]
+        )
+        for queue in queues
+    }
+    visible = visible_runs(session, queues) if queues else set()
     jobs = find_submissions(session, [run.id for run in runs if run.executor != WORKERS])
-    reasons = {run.id: _state_reason(run, workers, ahead.get(run.id, 0), jobs.get(run.id)) for run in runs}
+    reasons = {run.id: _state_reason(run, workers, waiting, visible, jobs.get(run.id)) for run in runs}
     for run_id, warning in _disk_warnings(session, [run for run in runs if run.state in ACTIVE]).items():
         reasons[run_id] = " ".join(filter(None, (warning, reasons[run_id])))
     return reasons
@@ -116,7 +122,11 @@ def find_submissions(session: Session, run_ids: Sequence[int]) -> dict[int, tabl
 
 
 def _state_reason(
-    run: tables.Run, workers: list[tables.Worker], ahead: int, job: tables.RunSubmission | None
+    run: tables.Run,
+    workers: list[tables.Worker],
+    queues: Mapping[QueueName, WaitingRuns],
+    visible: Collection[int],
+    job: tables.RunSubmission | None,
 ) -> str | None:
     if run.origin != "trained":
         if run.state != "running" or run.desired == "run":
@@ -131,7 +141,8 @@ def _state_reason(
         return " ".join(part for part in (run.state_reason, _job_reason(run, job)) if part) or None
     if run.state != "queued" or run.queue is None:
         return run.state_reason
-    waiting = _waiting_reason(run, run.queue, [worker for worker in workers if worker.queue == run.queue], ahead)
+    of_queue = [worker for worker in workers if worker.queue == run.queue]
+    waiting = _waiting_reason(run, run.queue, of_queue, queues[run.queue], visible)
     return " ".join(part for part in (run.state_reason, waiting) if part)
 
 
@@ -173,7 +184,9 @@ def _job_reason(run: tables.Run, job: tables.RunSubmission | None) -> str | None
     return f"{name} waits: {job.reason or job.scheduler_state or 'no reason given yet'}{place}."
 
 
-def _waiting_reason(run: tables.Run, queue: QueueName, workers: list[tables.Worker], ahead: int) -> str:
+def _waiting_reason(
+    run: tables.Run, queue: QueueName, workers: list[tables.Worker], waiting: WaitingRuns, visible: Collection[int]
+) -> str:
     name = queue.upper()
     if not workers:
         return f"No {name} worker is connected: start one with `arcadia worker --queue {queue}`."
@@ -181,23 +194,11 @@ def _waiting_reason(run: tables.Run, queue: QueueName, workers: list[tables.Work
     if refused := paused_reason(workers, kind) or missing_reason(workers, run.needed_plugins, kind):
         return refused
     free = [worker for worker in workers if worker.run_id is None and worker.desired == "work"]
-    if ahead >= sum(has_plugins(worker, run.needed_plugins) for worker in free):
-        return f"Waiting for a free {name} worker."
+    if waiting.count_ahead(run.id) >= sum(has_plugins(worker, run.needed_plugins) for worker in free):
+        return f"Waiting for a free {name} worker. {waiting.describe(run.id, visible)}"
     if utc_now() - run.created_at < EXPECTED_CLAIM_TIME:
         return f"A {name} worker is about to take it."
     return f"Next in the queue. A free {name} worker has not taken it yet: a busy host may need minutes."
-
-
-def _queue_positions(session: Session, queues: Iterable[str]) -> dict[int, int]:
-    """Return the number of runs ahead of each queued run. Those that the caller does not see count too."""
-    positions: dict[int, int] = {}
-    for queue in queues:
-        is_waiting = (tables.Run.state == "queued", tables.Run.queue == queue, tables.Run.executor == WORKERS)
-        waiting = select(tables.Run.id).where(*is_waiting)
-        ordered = waiting.order_by(tables.Run.priority.desc(), tables.Run.created_at, tables.Run.id)
-        with backend_rights(session):
-            positions.update((run_id, place) for place, run_id in enumerate(session.scalars(ordered)))
-    return positions
 
 
 def _finite(value: float | None) -> float | None:

@@ -63,8 +63,9 @@ def preview_run(db: Db, new: schemas.CreateRun) -> RunForecast:
     """Return what a run needs, what the workers have and when it can start, without storing it."""
     config = build_config(new.config, new.preset, new.overrides or {})
     with db.read() as session:
-        executor = new.executor or default_executor(session, find_visible(session, new.project))
-        return forecast(session, config, new.queue, new.priority, executor)
+        project_id = find_visible(session, new.project)
+        executor = new.executor or default_executor(session, project_id)
+        return forecast(session, config, new.queue, new.priority, executor, project_id)
 
 
 def parse_filters(

@@ -5,11 +5,11 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Generic, TypeVar
 
-from sqlalchemy import ColumnElement, SQLColumnExpression, select, text, update
+from sqlalchemy import ColumnElement, select, text, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
@@ -78,18 +78,18 @@ def claim_first(
     settings: Settings,
     table: type[Row],
     waiting: Sequence[ColumnElement[bool]],
-    order: Sequence[SQLColumnExpression[Any]],
+    first: Callable[[ColumnElement[bool]], int | None],
     worker: str,
     changes: Mapping[str, Any],
 ) -> Row | None:
     """Claim the first waiting row for a worker with a conditional UPDATE, or return None if no row waits.
 
+    `first` returns the id of the first waiting row that meets another condition.
     Wait for a row that is locked, because to skip it would break the order of the queue. A row that stays locked
     longer than `LOCK_WAIT_MS` is left for the next claim.
     """
     skipped: list[int] = []
-    first = select(table.id).where(*waiting).order_by(*order).limit(1)
-    while (row_id := session.scalar(first.where(table.id.not_in(skipped)))) is not None:
+    while (row_id := first(table.id.not_in(skipped))) is not None:
         claim = (
             update(table)
             .where(table.id == row_id, *waiting)

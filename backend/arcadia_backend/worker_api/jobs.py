@@ -4,6 +4,7 @@ from datetime import datetime
 from importlib import import_module
 from pkgutil import walk_packages
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from arcadia_backend import job_kinds, jobs, usage
@@ -31,7 +32,9 @@ def claim(session: Session, settings: Settings, worker: str) -> JobClaim | None:
     # Clear everything of the previous attempt.
     fresh = {"state": "running", "last_seq": 0, "done": 0, "outcome": None, "message": None, "traceback": None}
     waiting = (Job.state == "queued", can_be_done_by(session, worker, Job), fits_job_slots(session, worker))
-    job = claim_first(session, settings, Job, waiting, ORDER, worker, fresh)
+    ordered = select(Job.id).where(*waiting).order_by(*ORDER).limit(1)
+    first = lambda condition: session.scalar(ordered.where(condition))  # noqa: E731 - used once
+    job = claim_first(session, settings, Job, waiting, first, worker, fresh)
     if job is None:
         return None
     jobs.delete_job_files(session, job)

@@ -19,6 +19,7 @@ from arcadia_backend.errors import Conflict
 from arcadia_backend.logs import note
 from arcadia_backend.runs.start_steps import record_claim
 from arcadia_backend.runs.states import announce_run, queue_again, state_after_release
+from arcadia_backend.runs.waiting import first_waiting
 from arcadia_backend.web.lookup import find_run
 from arcadia_backend.worker_api.attempts import (
     FIRST_LEASE_SHARE,
@@ -41,22 +42,15 @@ from arcadia_workers.contract.worker_api import (
     RunClaimRequest,
 )
 
-QUEUE_ORDER = (Run.priority.desc(), Run.created_at, Run.id)
-
 
 def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -> Claim | None:
     """Claim the first waiting run of a queue for a worker. Return None if no run waits or the worker is paused."""
     if not takes_work(session, worker):
         return None
-    run = claim_first(
-        session,
-        settings,
-        Run,
-        (Run.state == "queued", Run.queue == queue, Run.executor == WORKERS, can_be_done_by(session, worker, Run)),
-        QUEUE_ORDER,
-        worker,
-        _CLAIMED,
-    )
+    is_waiting = (Run.state == "queued", Run.queue == queue, Run.executor == WORKERS)
+    waiting = (*is_waiting, can_be_done_by(session, worker, Run))
+    first = lambda condition: first_waiting(session, queue, (*waiting, condition))  # noqa: E731 - used once
+    run = claim_first(session, settings, Run, waiting, first, worker, _CLAIMED)
     return None if run is None else _begin(session, settings, run, worker)
 
 

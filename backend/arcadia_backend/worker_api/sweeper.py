@@ -33,6 +33,7 @@ from arcadia_backend.files.storage import remove_waiting
 from arcadia_backend.live.background import BackgroundThread
 from arcadia_backend.live.notices import has_pages, publish
 from arcadia_backend.reported.service import fail_silent
+from arcadia_backend.runs.waiting import QUEUE_ORDER
 from arcadia_backend.web.idempotency import delete_expired_keys
 from arcadia_backend.web.lookup import find_job, find_run
 from arcadia_backend.worker_api import jobs, runs
@@ -252,4 +253,4 @@ def _rings(session: Session, now: datetime) -> list[tuple[str, str, int]]:
 
 def _waiting_run(session: Session, queue: QueueName) -> int | None:
     query = select(Run.id).where(Run.state == "queued", Run.queue == queue, Run.executor == WORKERS)
-    return session.scalar(query.order_by(*runs.QUEUE_ORDER).limit(1))
+    return session.scalar(query.order_by(*QUEUE_ORDER).limit(1))

@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, field_validator
@@ -55,6 +55,10 @@ def _is_of_a_redis(url: str) -> bool:
 
 Token = Annotated[SecretStr, AfterValidator(in_one_word)]
 RedisUrl = Annotated[SecretStr, AfterValidator(of_a_redis)]
+
+
+# Owners between whom workers are shared.
+FairShare = Literal["people", "projects", "off"]
 
 
 class SecretFileError(ValueError):
@@ -174,6 +178,10 @@ class BackendSettings(SettingsWithSecretFiles):
     )
     sweep_seconds: float = Field(
         default=2.0, gt=0, le=60, description="Interval of checks for expired leases and waiting runs."
+    )
+    fair_share: FairShare = Field(
+        default="people",
+        description="Share workers fairly between people or projects, or not at all: people, projects or off.",
     )
     scheduler_seconds: float = Field(
         default=10.0, gt=0, le=3_600, description="Interval of looking at the jobs of a scheduler (Slurm, Ray)."

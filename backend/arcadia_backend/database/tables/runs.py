@@ -185,7 +185,8 @@ class Attempt(Base):
     """
 
     __tablename__ = "attempts"
-    __table_args__ = (UniqueConstraint("run_id", "writer"),)
+    # A claim reads the attempts that ended in the last weeks.
+    __table_args__ = (UniqueConstraint("run_id", "writer"), Index("ix_attempts_ended_at", "ended_at"))
 
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     attempt: Mapped[int] = mapped_column(primary_key=True)
