@@ -106,7 +106,7 @@ def measure(
 
             took.append(milliseconds(1, claim_one))
     waiting = [Work(number, number, owner=number % PEOPLE) for number in range(options.runs)]
-    use = {person: float(person) for person in range(PEOPLE)}
+    use: dict[int | None, float] = {person: float(person) for person in range(PEOPLE)}
 
     def describe(session: Session) -> None:
         workers = session.query(Worker).all()
@@ -117,7 +117,7 @@ def measure(
     return [
         ("a claim, shared between people", median(claims["people"])),
         ("a claim, by priority and age", median(claims["off"])),
-        (f"the order of {options.runs:,} runs", milliseconds(20, lambda: order(waiting, dict(use)))),
+        (f"the order of {options.runs:,} runs", milliseconds(20, lambda: order(waiting, use))),
         ("the sentences of all waiting runs", described),
     ]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from arcadia_backend.runs.order import Work
-from arcadia_backend.runs.starts import Start
+from arcadia_backend.runs.starts import Start, forecast_starts
 from bench import lab
 
 
@@ -24,8 +24,9 @@ def test_an_order_by_age_breaks_the_shares(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_forecasts_of_the_middle_do_not_cover_nine_of_ten(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = lab.forecast_starts
-    narrow = lambda *inputs: {key: Start(each.expected, each.expected) for key, each in real(*inputs).items()}  # noqa: E731
+    narrow = lambda *inputs: {
+        key: Start(each.expected, each.expected) for key, each in forecast_starts(*inputs).items()
+    }  # noqa: E731
     monkeypatch.setattr(lab, "forecast_starts", narrow)
     assert lab.simulate(seed=1, hours_between=96, days=14).covered < 0.8
 

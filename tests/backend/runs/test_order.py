@@ -51,7 +51,7 @@ def test_the_first_work_depends_only_on_the_first_of_each_owner() -> None:
     draw = random.Random(3)
     for _ in range(50):
         waiting = [Work(n, draw.random(), draw.randrange(2), draw.randrange(5)) for n in range(30)]
-        use = {owner: draw.random() * 5 for owner in range(5)}
+        use: dict[int | None, float] = {owner: draw.random() * 5 for owner in range(5)}
         heads: dict[int | None, Work] = {}
         for work in sorted(waiting, key=lambda work: (-work.priority, work.created)):
             heads.setdefault(work.owner, work)
