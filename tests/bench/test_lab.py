@@ -1,5 +1,7 @@
 """The simulated lab keeps its promises, and notices orders and forecasts that break them."""
 
+from typing import Any
+
 import pytest
 
 from arcadia_backend.runs.order import Work
@@ -24,9 +26,9 @@ def test_an_order_by_age_breaks_the_shares(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_forecasts_of_the_middle_do_not_cover_nine_of_ten(monkeypatch: pytest.MonkeyPatch) -> None:
-    narrow = lambda *inputs: {
-        key: Start(each.expected, each.expected) for key, each in forecast_starts(*inputs).items()
-    }  # noqa: E731
+    def narrow(*inputs: Any) -> dict[int, Start]:
+        return {key: Start(each.expected, each.expected) for key, each in forecast_starts(*inputs).items()}
+
     monkeypatch.setattr(lab, "forecast_starts", narrow)
     assert lab.simulate(seed=1, hours_between=96, days=14).covered < 0.8
 

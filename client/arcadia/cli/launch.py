@@ -78,7 +78,9 @@ def _start(forecast: RunForecast) -> str:
     position = f"after {plural(ahead, 'queued run')}" if ahead else "next in the queue"
     if wait is None:
         return f"{position}, at an unknown time. {forecast.start_unknown or ''}".strip()
-    return f"{position}, in about {duration(wait)}"
+    by = forecast.starts_by_seconds
+    limit = "" if by is None else f", in 9 of 10 cases within {duration(by)}"
+    return f"{position}, in about {duration(wait)}{limit}, if nobody adds work ahead"
 
 
 if sys.version_info >= (3, 11):

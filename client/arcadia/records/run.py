@@ -318,6 +318,9 @@ class RunForecast(Record):
     starts_in_seconds: float | None
     """Expected wait. None if it is unknown."""
 
+    starts_by_seconds: float | None
+    """In 9 of 10 cases it does not wait longer. None if too few runs like those ahead have ended."""
+
     start_unknown: str | None
     """Sentence that says why the start is unknown."""
 

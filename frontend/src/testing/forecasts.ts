@@ -16,6 +16,7 @@ export function aForecast(changes: Partial<RunForecast> = {}): RunForecast {
     capacity: { workers: 1, idle: 1, cores: 2, memory_bytes: 8 * 2 ** 30, devices: ["cpu"] },
     runs_ahead: 0,
     starts_in_seconds: 0,
+    starts_by_seconds: null,
     start_unknown: null,
     ...changes,
   };

@@ -317,6 +317,7 @@ function durationText({ seconds, startup_seconds: startup }: RunForecast, isStud
 /** Return the queue position of a new run and its expected start. Schedulers are the titles of those set up. */
 export function startText(forecast: RunForecast, now: number, schedulers: readonly string[] = []): string {
   const { capacity, queue, runs_ahead: ahead, starts_in_seconds: wait, start_unknown: unknown } = forecast;
+  const by = forecast.starts_by_seconds;
   const worker = `${queue === "gpu" ? "GPU" : "CPU"} worker`;
   if (forecast.executor !== "workers") return unknown ?? "";
   if (capacity.workers === 0) {
@@ -328,6 +329,7 @@ export function startText(forecast: RunForecast, now: number, schedulers: readon
       ? `Next in the queue: ${capacity.workers === 1 ? `the ${worker} is` : `all ${worker}s are`} busy.`
       : `Position ${ahead + 1} in the queue: ${plural(ahead, "run starts", "runs start")} earlier.`;
   if (wait === null) return `${position} Start unknown: ${unknown ?? "nothing is measured."}`;
+  const limit = by === null ? "" : ` In 9 of 10 cases it starts within ${duration(by)}.`;
   const clock = new Date(now + wait * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  return `${position} Expected start: in ${duration(wait)}${wait < 86_400 ? `, at ${clock}` : ""}.`;
+  return `${position} Expected start, if nobody adds work ahead: in ${duration(wait)}${wait < 86_400 ? `, at ${clock}` : ""}.${limit}`;
 }

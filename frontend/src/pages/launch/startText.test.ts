@@ -27,10 +27,14 @@ it("names the schedulers if no worker is connected", () => {
 
 it("shows the position in the queue and the expected start", () => {
   expect(text({ capacity: busy, starts_in_seconds: 90 })).toMatch(
-    /^Next in the queue: the CPU worker is busy\. Expected start: in 1 min 30 s, at .*12:01/,
+    /^Next in the queue: the CPU worker is busy\. Expected start, if nobody adds work ahead: in 1 min 30 s, at .*12:01/,
   );
   expect(text({ capacity: busy, runs_ahead: 2, starts_in_seconds: 200_000 })).toBe(
-    "Position 3 in the queue: 2 runs start earlier. Expected start: in 2 d 7 h.",
+    "Position 3 in the queue: 2 runs start earlier. Expected start, if nobody adds work ahead: in 2 d 7 h.",
+  );
+  const limited = { runs_ahead: 1, starts_in_seconds: 200_000, starts_by_seconds: 300_000 };
+  expect(text({ capacity: busy, ...limited })).toMatch(
+    /: in 2 d 7 h\. In 9 of 10 cases it starts within 3 d 11 h\.$/,
   );
 });
 
