@@ -10,7 +10,7 @@ from bench import lab
 
 
 def test_three_weeks_are_shared_and_forecast_as_promised() -> None:
-    month = lab.simulate(seed=1, hours_between=48, days=21)
+    month = lab.simulate(seed=1, hours_between=24, days=21)
     assert month.share_error <= 0.05
     assert month.utilization >= 0.95
     assert 0.85 <= month.covered <= 0.95

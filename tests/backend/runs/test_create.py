@@ -94,12 +94,13 @@ def test_queued_run_has_a_reason(api: Api) -> None:
     assert api.run(run_id)["state_reason"] == "A CPU worker is about to take it."
     # One free worker claims one run.
     second = api.launch()["id"]
-    assert api.run(second)["state_reason"] == "Waiting for a free CPU worker."
+    unknown = f"When it starts is unknown: run {run_id} is ahead, and no run like it has been measured here."
+    assert api.run(second)["state_reason"] == f"Waiting for a free CPU worker. 1 run is ahead. {unknown}"
     api.act(second, "stop")
     api.claim("w1")
     assert api.run(run_id)["state_reason"] == "Worker w1 took the run"
     waiting = api.launch()["id"]
-    assert api.run(waiting)["state_reason"] == "Waiting for a free CPU worker."
+    assert api.run(waiting)["state_reason"] == f"Waiting for a free CPU worker. It is next. {unknown}"
 
 
 def test_run_that_a_free_worker_does_not_claim_has_a_reason(api: Api, database: Database) -> None:
