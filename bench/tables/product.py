@@ -205,6 +205,26 @@ def idle_workers(rows: Rows) -> Lines:
     return listing(rows, columns)
 
 
+@table("claims.csv")
+def claims(rows: Rows) -> Lines:
+    return listing(rows, {"what": "{what}", "median": "{milliseconds:.1f} ms"})
+
+
+@table("lab.csv")
+def lab(rows: Rows) -> Lines:
+    columns = {
+        "month": "{seed}",
+        "error of a share": "{share_error:.3f}",
+        "utilization": "{utilization:.2f}",
+        "covered": "{covered:.3f}",
+        "forecasts": "{forecasts:,}",
+        "unknown": "{unknown:,}",
+        "longest time without a start": "{longest_gap_hours:.0f} h",
+        "longest wait of a run": "{longest_wait_hours:.0f} h",
+    }
+    return listing(rows, columns)
+
+
 @table("live.csv")
 def live(rows: Rows) -> Lines:
     return listing(

@@ -27,7 +27,16 @@ RUN: dict[str, Any] = {"config": CARTPOLE}
 # The server does not store the secrets that it shows once, so a repetition could not return them.
 SHOWN_ONCE = {"/people", "/people/first", "/projects/{project_id}/invitations", "/tokens"}
 SHOWN_ONCE |= {"/session/device", "/session/device/token"}
-WITHOUT_KEYS = {"/session", "/session/host", "/host-codes", "/reported/runs", "/archives", "/agents", "/examples", *SHOWN_ONCE}
+WITHOUT_KEYS = {
+    "/session",
+    "/session/host",
+    "/host-codes",
+    "/reported/runs",
+    "/archives",
+    "/agents",
+    "/examples",
+    *SHOWN_ONCE,
+}
 RACERS = 8
 
 
