@@ -22,7 +22,7 @@ from arcadia_backend.database.engine import Database, open_database
 from arcadia_backend.database.migrations import migrate
 from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.database.tables import Attempt, Run, Worker
-from arcadia_backend.runs.order import Work, order
+from arcadia_backend.runs.order import WaitingWork, order
 from arcadia_backend.runs.waiting import read_waiting
 from arcadia_backend.worker_api.runs import claim
 from bench.raw_values import add_csv_option, write_rows
@@ -105,7 +105,7 @@ def measure(
                     assert claim(session, settings[kind], worker, "cpu") is not None
 
             took.append(milliseconds(1, claim_one))
-    waiting = [Work(number, number, owner=number % PEOPLE) for number in range(options.runs)]
+    waiting = [WaitingWork(number, number, owner=number % PEOPLE) for number in range(options.runs)]
     use: dict[int | None, float] = {person: float(person) for person in range(PEOPLE)}
 
     def describe(session: Session) -> None:

@@ -19,12 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arcadia_backend.runs.order import UNKNOWN_HOURS, Work, order, weight
+from arcadia_backend.runs.order import UNKNOWN_HOURS, WaitingWork, order, weight
 from arcadia_backend.runs.starts import (
     Durations,
+    ExpectedStart,
     PastRun,
     Slot,
-    Start,
     forecast_starts,
     measure_slowness,
     on_typical_worker,
@@ -53,7 +53,7 @@ FULL_SEEDS, QUICK_SEEDS = (1, 2, 3, 4, 5), (1,)
 class Submitted:
     """A run, with the truth that the order and the forecasts do not know."""
 
-    work: Work
+    work: WaitingWork
     kind: int
     steps: int
     # Hours on a typical host if nothing ends it early, and the share of it that it trains.
@@ -172,7 +172,7 @@ class Lab:
             share=min(1.0, max(0.0, (run.share - done) / left)),
         )
 
-    def forecast(self) -> dict[int, Start]:
+    def forecast(self) -> dict[int, ExpectedStart]:
         """Return the forecasts of the waiting runs, from what a server knows."""
         newest = {kind: past[-MAX_PAST_RUNS:] for kind, past in self.past.items()}
         slowness = measure_slowness(newest.values())
@@ -214,7 +214,7 @@ def submissions(seed: int) -> list[Submitted]:
             full = typical_hours[kind] * length * random.lognormal(0, 0.12)
             ends = random.choice(3, p=[1 - FAILED - STOPPED, FAILED, STOPPED])
             share = (1.0, random.beta(0.4, 1.5), random.uniform(0.1, 0.9))[ends]
-            work = Work(len(found), when, owner=person, hours=UNKNOWN_HOURS)
+            work = WaitingWork(len(found), when, owner=person, hours=UNKNOWN_HOURS)
             found.append(Submitted(work, kind, steps, full, float(share), float(random.lognormal(0, 0.03))))
     return sorted(found[:RUNS], key=lambda run: run.work.created)
 
@@ -290,7 +290,7 @@ def simulate(seed: int, hours_between: float = HOURS_BETWEEN_FORECASTS, days: in
         )
         time = later
         starts = lab.forecast()
-        unknown += sum(starts.get(number, Start(0, None)).by is None for number in lab.waiting)
+        unknown += sum(starts.get(number, ExpectedStart(0, None)).by is None for number in lab.waiting)
         outcomes += _check(lab, starts, [each for each in outages if each[0] > time])
     with_limit = [each for each in outcomes if each.by is not None]
     submitted = {run.work.id: run.work.created for run in runs}
@@ -308,7 +308,7 @@ def simulate(seed: int, hours_between: float = HOURS_BETWEEN_FORECASTS, days: in
     )
 
 
-def _check(lab: Lab, starts: dict[int, Start], outages: Sequence[tuple[float, str, float]]) -> list[Outcome]:
+def _check(lab: Lab, starts: dict[int, ExpectedStart], outages: Sequence[tuple[float, str, float]]) -> list[Outcome]:
     """Continue a copy of the lab without new runs, and return when the runs with a forecast start."""
     if not starts:
         return []

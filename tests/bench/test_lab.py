@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from arcadia_backend.runs.order import Work
-from arcadia_backend.runs.starts import Start, forecast_starts
+from arcadia_backend.runs.order import WaitingWork
+from arcadia_backend.runs.starts import ExpectedStart, forecast_starts
 from bench import lab
 
 
@@ -18,7 +18,7 @@ def test_three_weeks_are_shared_and_forecast_as_promised() -> None:
 
 
 def test_an_order_by_age_breaks_the_shares(monkeypatch: pytest.MonkeyPatch) -> None:
-    def by_age(waiting: list[Work], _use: object, _shares: object) -> list[Work]:
+    def by_age(waiting: list[WaitingWork], _use: object, _shares: object) -> list[WaitingWork]:
         return sorted(waiting, key=lambda work: work.created)
 
     monkeypatch.setattr(lab, "order", by_age)
@@ -26,8 +26,8 @@ def test_an_order_by_age_breaks_the_shares(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_forecasts_of_the_middle_do_not_cover_nine_of_ten(monkeypatch: pytest.MonkeyPatch) -> None:
-    def narrow(*inputs: Any) -> dict[int, Start]:
-        return {key: Start(each.expected, each.expected) for key, each in forecast_starts(*inputs).items()}
+    def narrow(*inputs: Any) -> dict[int, ExpectedStart]:
+        return {key: ExpectedStart(each.expected, each.expected) for key, each in forecast_starts(*inputs).items()}
 
     monkeypatch.setattr(lab, "forecast_starts", narrow)
     assert lab.simulate(seed=1, hours_between=96, days=14).covered < 0.8

@@ -14,7 +14,7 @@ from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Run, Worker
 from arcadia_backend.metrics.points import MetricSeries, training_seconds
 from arcadia_backend.runs.history import MAX_MEASURED_RUNS, similar_environments, startup_seconds, trained_here
-from arcadia_backend.runs.starts import Start
+from arcadia_backend.runs.starts import ExpectedStart
 from arcadia_backend.runs.waiting import NEW_RUN, NewRun, read_waiting
 from arcadia_backend.web.lookup import hidden_runs
 from arcadia_backend.workers import open_workers
@@ -154,7 +154,9 @@ def forecast(
     )
 
 
-def _start(session: Session, queue: QueueName, workers: list[Worker], new: NewRun) -> tuple[Start | None, int, str]:
+def _start(
+    session: Session, queue: QueueName, workers: list[Worker], new: NewRun
+) -> tuple[ExpectedStart | None, int, str]:
     """Return the start of a new run, the number of runs ahead, and the sentence for an unknown start."""
     waiting = read_waiting(session, queue, workers, new)
     ahead = waiting.count_ahead(NEW_RUN)

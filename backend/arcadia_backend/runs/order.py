@@ -18,7 +18,7 @@ Owner = int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WaitingWork:
     """Work that waits for a worker."""
 
     id: int
@@ -37,20 +37,20 @@ def weight(hours_ago: float) -> float:
 
 
 def order(
-    waiting: Iterable[Work], use: Mapping[Owner, float], shares: Mapping[Owner, float] | None = None
-) -> list[Work]:
+    waiting: Iterable[WaitingWork], use: Mapping[Owner, float], shares: Mapping[Owner, float] | None = None
+) -> list[WaitingWork]:
     """Return waiting work in the order in which it starts.
 
     `use` has the decayed hours of each owner, with the expected hours of what is running. `shares` has the weights of
     owners, 1 by default. Work that is placed is charged to its owner, so that owners take turns.
     """
     shares = shares or {}
-    lanes: dict[int, dict[Owner, list[Work]]] = {}
+    lanes: dict[int, dict[Owner, list[WaitingWork]]] = {}
     # Newest first, so that the oldest is taken from the end of its list.
     for work in sorted(waiting, key=lambda work: (work.created, work.id), reverse=True):
         lanes.setdefault(work.priority, {}).setdefault(work.owner, []).append(work)
     charged: dict[Owner, float] = {}
-    placed: list[Work] = []
+    placed: list[WaitingWork] = []
     for priority in sorted(lanes, reverse=True):
         heap = [
             (charged.get(owner, use.get(owner, 0.0) / shares.get(owner, 1.0)), lane[-1].created, lane[-1].id, lane)

@@ -11,7 +11,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from arcadia_backend.runs.order import HALF_LIFE_HOURS, UNKNOWN_HOURS, Owner, Work, order
+from arcadia_backend.runs.order import HALF_LIFE_HOURS, UNKNOWN_HOURS, Owner, WaitingWork, order
 
 Floats = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class ExpectedStart:
     """Seconds until work starts. `by` is not exceeded in 9 of 10 cases; None if the spread is unknown."""
 
     expected: float
@@ -98,12 +98,12 @@ def remaining_durations(past: Sequence[PastRun], elapsed: float, left: float) ->
 
 
 def forecast_starts(
-    waiting: Sequence[Work],
+    waiting: Sequence[WaitingWork],
     durations: Mapping[int, Durations | None],
     slots: Sequence[Slot],
     use: Mapping[Owner, float],
     shares: Mapping[Owner, float] | None = None,
-) -> dict[int, Start]:
+) -> dict[int, ExpectedStart]:
     """Return when waiting work starts. Work that starts at an unknown time is left out.
 
     Simulate the queue with the rule of `order` in SAMPLES draws of all durations at once. Each step gives the slot that
@@ -168,19 +168,23 @@ class _Draw:
         return seconds[chosen]
 
 
-def _summaries(works: Sequence[Work], starts: Floats, has_spread: Mapping[int, bool]) -> Iterable[tuple[int, Start]]:
+def _summaries(
+    works: Sequence[WaitingWork], starts: Floats, has_spread: Mapping[int, bool]
+) -> Iterable[tuple[int, ExpectedStart]]:
     middle, late = np.quantile(starts, [0.5, COVERED], axis=0, method="higher")
     for place, work in enumerate(works):
         if np.isfinite(middle[place]):
             by = float(late[place]) if has_spread[work.id] and np.isfinite(late[place]) else None
-            yield work.id, Start(float(middle[place]), by)
+            yield work.id, ExpectedStart(float(middle[place]), by)
 
 
 class _Lanes:
     """Waiting work in lanes of equal priority, owner and needs. Each draw has its own place in each lane."""
 
-    def __init__(self, waiting: Sequence[Work], use: Mapping[Owner, float], shares: Mapping[Owner, float]) -> None:
-        lanes: dict[tuple[int, Owner, frozenset[str]], list[Work]] = {}
+    def __init__(
+        self, waiting: Sequence[WaitingWork], use: Mapping[Owner, float], shares: Mapping[Owner, float]
+    ) -> None:
+        lanes: dict[tuple[int, Owner, frozenset[str]], list[WaitingWork]] = {}
         for work in sorted(waiting, key=lambda work: (work.created, work.id)):
             lanes.setdefault((work.priority, work.owner, work.needs), []).append(work)
         owners = list(dict.fromkeys(owner for _priority, owner, _needs in lanes))

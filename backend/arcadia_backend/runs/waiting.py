@@ -13,12 +13,12 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.tables import Attempt, Run, Worker
 from arcadia_backend.runs.history import RunKind, past_runs, startup_seconds
-from arcadia_backend.runs.order import REMEMBERED_HOURS, UNKNOWN_HOURS, Owner, Work, order, weight
+from arcadia_backend.runs.order import REMEMBERED_HOURS, UNKNOWN_HOURS, Owner, WaitingWork, order, weight
 from arcadia_backend.runs.starts import (
     Durations,
+    ExpectedStart,
     PastRun,
     Slot,
-    Start,
     forecast_starts,
     measure_slowness,
     on_typical_worker,
@@ -57,7 +57,7 @@ def first_waiting(session: Session, queue: QueueName, conditions: Sequence[Colum
     place = func.row_number().over(partition_by=owner, order_by=QUEUE_ORDER).label("place")
     rows = select(Run.id, Run.created_at, Run.priority, owner, place).where(*conditions).subquery()
     heads = [
-        Work(row.id, row.created_at.timestamp(), row.priority, row.owner)
+        WaitingWork(row.id, row.created_at.timestamp(), row.priority, row.owner)
         for row in session.execute(select(rows).where(rows.c.place == 1))
     ]
     if len(heads) <= 1:
@@ -99,8 +99,8 @@ def read_use(session: Session, queue: QueueName) -> tuple[dict[Owner, float], fl
 class WaitingRuns:
     """The waiting runs of a queue in order, with their starts. It has those of all projects."""
 
-    works: Sequence[Work]
-    starts: dict[int, Start]
+    works: Sequence[WaitingWork]
+    starts: dict[int, ExpectedStart]
     # Names of the people, without those that have none.
     people: dict[int, str]
     # Runs whose end is unknown, in the order of the queue. Runs behind them start at an unknown time.
@@ -198,7 +198,7 @@ class _Reader:
         if new is not None:
             owner = {"people": new.person_id, "projects": new.project_id}.get(self._session.info["fair_share"])
             needs = frozenset(package_names(new.needed_plugins))
-            works.append(Work(NEW_RUN, self._now.timestamp(), new.priority, owner, typical, needs))
+            works.append(WaitingWork(NEW_RUN, self._now.timestamp(), new.priority, owner, typical, needs))
             steps[NEW_RUN] = (new.kind, new.steps)
         works = order(works, use)
         placed = works[:MAX_PLACED_RUNS]
@@ -218,18 +218,18 @@ class _Reader:
         unmeasured += [work.id for work in placed if durations[work.id] is None]
         return WaitingRuns(works, starts, people, unmeasured, self._now)
 
-    def _read_works(self, typical: float) -> tuple[list[Work], dict[int, tuple[RunKind, int]], dict[int, str]]:
+    def _read_works(self, typical: float) -> tuple[list[WaitingWork], dict[int, tuple[RunKind, int]], dict[int, str]]:
         columns = (Run.id, Run.created_at, Run.priority, Run.algorithm, Run.env, Run.step, Run.total_steps)
         owner = _owner(self._session).label("owner")
         query = select(*columns, Run.needed_plugins, Run.launched_by, owner).where(
             Run.state == "queued", Run.queue == self._queue, Run.executor == WORKERS, Run.archived_at.is_(None)
         )
-        works: list[Work] = []
+        works: list[WaitingWork] = []
         steps: dict[int, tuple[RunKind, int]] = {}
         people: dict[int, str] = {}
         for row in self._session.execute(query):
             needs = frozenset(package_names(row.needed_plugins))
-            works.append(Work(row.id, row.created_at.timestamp(), row.priority, row.owner, typical, needs))
+            works.append(WaitingWork(row.id, row.created_at.timestamp(), row.priority, row.owner, typical, needs))
             steps[row.id] = ((row.algorithm, row.env), max(0, (row.total_steps or 0) - row.step))
             if row.launched_by:
                 people[row.id] = row.launched_by
