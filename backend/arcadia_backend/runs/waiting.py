@@ -238,8 +238,12 @@ class _Reader:
     def _read_slots(self) -> tuple[list[Slot], list[int]]:
         """Return a slot for each worker, and the running runs whose end is unknown."""
         columns = (Run.id, Run.algorithm, Run.env, Run.step, Run.total_steps, Run.seconds_left, Attempt.claimed_at)
-        query = select(*columns).join(Attempt, Attempt.run_id == Run.id).where(Attempt.attempt == Run.attempt)
-        query = query.where(Run.id.in_([worker.run_id for worker in self._workers if worker.run_id is not None]))
+        is_current = (Attempt.run_id == Run.id) & (Attempt.attempt == Run.attempt)
+        query = (
+            select(*columns)
+            .outerjoin(Attempt, is_current)
+            .where(Run.id.in_([worker.run_id for worker in self._workers if worker.run_id is not None]))
+        )
         running = {row.id: row for row in self._session.execute(query)}
         slots: list[Slot] = []
         unmeasured: list[int] = []
@@ -258,7 +262,8 @@ class _Reader:
         past, left = self._past_of(kind), row.seconds_left
         if left is None:
             return waiting_durations(past, max(0, (row.total_steps or 0) - row.step), self._startup_of(kind))
-        return remaining_durations(past, max(0.0, (self._now - row.claimed_at).total_seconds()), left)
+        since = row.claimed_at or self._now
+        return remaining_durations(past, max(0.0, (self._now - since).total_seconds()), left)
 
     def _past_of(self, kind: RunKind) -> list[PastRun]:
         if kind not in self._past:
