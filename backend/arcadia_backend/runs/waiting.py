@@ -53,6 +53,8 @@ def first_waiting(session: Session, queue: QueueName, conditions: Sequence[Colum
 
     Only the first run of each owner can be the first of all.
     """
+    if session.info["fair_share"] == "off":
+        return session.scalar(select(Run.id).where(*conditions).order_by(*QUEUE_ORDER).limit(1))
     owner = _owner(session).label("owner")
     place = func.row_number().over(partition_by=owner, order_by=QUEUE_ORDER).label("place")
     rows = select(Run.id, Run.created_at, Run.priority, owner, place).where(*conditions).subquery()
@@ -238,12 +240,9 @@ class _Reader:
     def _read_slots(self) -> tuple[list[Slot], list[int]]:
         """Return a slot for each worker, and the running runs whose end is unknown."""
         columns = (Run.id, Run.algorithm, Run.env, Run.step, Run.total_steps, Run.seconds_left, Attempt.claimed_at)
-        is_current = (Attempt.run_id == Run.id) & (Attempt.attempt == Run.attempt)
-        query = (
-            select(*columns)
-            .outerjoin(Attempt, is_current)
-            .where(Run.id.in_([worker.run_id for worker in self._workers if worker.run_id is not None]))
-        )
+        is_latest = (Attempt.run_id == Run.id) & (Attempt.attempt == Run.attempt)
+        query = select(*columns).outerjoin(Attempt, is_latest)
+        query = query.where(Run.id.in_([worker.run_id for worker in self._workers if worker.run_id is not None]))
         running = {row.id: row for row in self._session.execute(query)}
         slots: list[Slot] = []
         unmeasured: list[int] = []
@@ -262,8 +261,8 @@ class _Reader:
         past, left = self._past_of(kind), row.seconds_left
         if left is None:
             return waiting_durations(past, max(0, (row.total_steps or 0) - row.step), self._startup_of(kind))
-        since = row.claimed_at or self._now
-        return remaining_durations(past, max(0.0, (self._now - since).total_seconds()), left)
+        elapsed = (self._now - (row.claimed_at or self._now)).total_seconds()
+        return remaining_durations(past, max(0.0, elapsed), left)
 
     def _past_of(self, kind: RunKind) -> list[PastRun]:
         if kind not in self._past:
