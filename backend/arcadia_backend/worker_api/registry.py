@@ -1,7 +1,7 @@
 """Registry of workers: heartbeats, which renew leases, and the list of workers."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -131,7 +131,7 @@ def leave(session: Session, name: str) -> None:
         announce_worker(session, name)
 
 
-def edit(session: Session, name: str, changes: workers.WorkerEdit) -> None:
+def edit(session: Session, name: str, changes: workers.WorkerEdit) -> workers.Worker:
     """Pause or drain a worker, or let it work again."""
     worker = _find(session, name)
     if worker.executor != WORKERS:
@@ -139,6 +139,7 @@ def edit(session: Session, name: str, changes: workers.WorkerEdit) -> None:
     if worker.desired != changes.desired:
         worker.desired = changes.desired
         announce_worker(session, name)
+    return _describe(session, [worker])[0]
 
 
 def remove(session: Session, name: str) -> None:
@@ -160,10 +161,13 @@ def _find(session: Session, name: str) -> Worker:
 def list_workers(session: Session) -> list[workers.Worker]:
     """Return the workers by name."""
     now = utc_now()
-    listed = session.scalars(
-        select(Worker).where(Worker.last_seen_at > now - DELETED_AFTER).order_by(Worker.name)
-    ).all()
-    scope = current()
+    listed = select(Worker).where(Worker.last_seen_at > now - DELETED_AFTER).order_by(Worker.name)
+    return _describe(session, session.scalars(listed).all())
+
+
+def _describe(session: Session, listed: Sequence[Worker]) -> list[workers.Worker]:
+    """Return workers as the caller sees them."""
+    now, scope = utc_now(), current()
     may_edit = scope.everything and "write" in scope.scopes
     hidden = hidden_runs(session, (worker.run_id for worker in listed))
     return [

@@ -187,10 +187,9 @@ def list_workers(db: Db) -> list[workers.Worker]:
 def edit_worker(db: Db, bell: Bell, name: WorkerPath, changes: workers.WorkerEdit) -> workers.Worker:
     """Pause or drain a worker, or let it work again."""
     with db.write() as session:
-        registry.edit(session, name, changes)
+        edited = registry.edit(session, name, changes)
         ring_worker(session, bell, name)
-    with db.read() as session:
-        return next(worker for worker in registry.list_workers(session) if worker.name == name)
+    return edited
 
 
 @router.delete("/workers/{name}", status_code=204)
@@ -226,13 +225,13 @@ async def wait_for_bell(
     *,
     jobs: bool,
     seconds: Annotated[float, Query(ge=0, le=worker_api.MAX_BELL_SECONDS)] = worker_api.MAX_BELL_SECONDS,
-) -> worker_api.Bell:
+) -> worker_api.Ring:
     """Wait until something is queued that a worker may take. A worker with a broker gets a message instead."""
     registry.require_own_worker(name)
     waits: Waits = request.app.state.waits
     queues = {queue, private_queue(name), *([JOBS_QUEUE] if jobs else [])}
     look = await waits.wait(name, queues, seconds, request.is_disconnected)
-    return worker_api.Bell(look=sorted(look))
+    return worker_api.Ring(look=sorted(look))
 
 
 @router.post("/worker/claim", response_model=worker_api.Claim, responses={204: {"description": "The queue is empty."}})

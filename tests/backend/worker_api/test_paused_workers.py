@@ -8,6 +8,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.database.tables import Worker
+from arcadia_backend.worker_api.registry import DELETED_AFTER
 from arcadia_backend.worker_api.sweeper import ring_worker
 from arcadia_backend.workers import GONE_AFTER
 from arcadia_workers.contract.worker_api import LOOK_FOR_JOBS_TASK
@@ -104,6 +105,13 @@ def test_only_a_worker_that_is_gone_is_removed(api: Api, database: Database) -> 
     # It returns with its next heartbeat.
     api.beat()
     assert [worker["desired"] for worker in api.user.get("/api/v1/workers").json()] == ["work"]
+
+
+def test_a_worker_that_is_listed_no_more_can_be_edited(api: Api, database: Database) -> None:
+    api.beat()
+    with database.write() as session:
+        session.get_one(Worker, "w1").last_seen_at = utc_now() - DELETED_AFTER
+    assert edit(api, "pause").json()["desired"] == "pause"
 
 
 @pytest.mark.parametrize(

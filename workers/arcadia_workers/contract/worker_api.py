@@ -164,7 +164,7 @@ class ClaimRequest(_Request):
     queue: QueueName
 
 
-class Bell(_Answer):
+class Ring(_Answer):
     """What rang while a worker without a broker waited: it looks for runs, for jobs, for both, or waits again."""
 
     look: list[Noun]

@@ -23,7 +23,6 @@ from arcadia_workers.contract.worker_api import (
     MAX_BELL_SECONDS,
     WORKERS,
     Acknowledged,
-    Bell,
     Claim,
     ClaimRequest,
     Goodbye,
@@ -37,6 +36,7 @@ from arcadia_workers.contract.worker_api import (
     QueueName,
     Release,
     Released,
+    Ring,
     RunClaimRequest,
     UploadedFile,
     UploadProgress,
@@ -133,7 +133,7 @@ class BackendClient:
         reply = self._post("claim", ClaimRequest(name=self.name, queue=self.queue))
         return None if reply.status_code == httpx.codes.NO_CONTENT else expect(Claim, reply)
 
-    def wait_for_bell(self, *, takes_jobs: bool) -> Bell:
+    def wait_for_bell(self, *, takes_jobs: bool) -> Ring:
         """Wait until something is queued that this worker may take, or until the time is over."""
         query = {"name": self.name, "queue": self.queue, "jobs": takes_jobs, "seconds": MAX_BELL_SECONDS}
         reply = self._send("GET", "bell", {}, params=query, timeout=MAX_BELL_SECONDS + ANSWER_SECONDS)
@@ -145,7 +145,7 @@ class BackendClient:
         if not reply.is_success:
             self._raise_problem(reply, LaterError)
         self.accepted_at = time.monotonic()
-        return expect(Bell, reply)
+        return expect(Ring, reply)
 
     def claim_run(self, run_id: int, attempt: int) -> Claim:
         """Claim one run for the job of a scheduler. Raise StaleAttemptError if there is nothing to do."""
