@@ -18,6 +18,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Attempt, Checkpoint, Installation, Job, Run, RunSubmission
 from arcadia_backend.errors import Problem
+from arcadia_backend.workers import takes_work
 from arcadia_workers.contract.worker_api import STALE_ATTEMPT, OfferedCheckpoint, Outcome, Release
 
 Row = TypeVar("Row", Run, Job)
@@ -84,10 +85,12 @@ def claim_first(
 ) -> Row | None:
     """Claim the first waiting row for a worker with a conditional UPDATE, or return None if no row waits.
 
-    `first` returns the id of the first waiting row that meets another condition.
+    `first` returns the id of the first waiting row that meets another condition. A paused worker claims nothing.
     Wait for a row that is locked, because to skip it would break the order of the queue. A row that stays locked
     longer than `LOCK_WAIT_MS` is left for the next claim.
     """
+    if not takes_work(session, worker):
+        return None
     skipped: list[int] = []
     while (row_id := first(table.id.not_in(skipped))) is not None:
         claim = (

@@ -4,7 +4,7 @@ from datetime import datetime
 from importlib import import_module
 from pkgutil import walk_packages
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend import job_kinds, jobs, usage
@@ -19,7 +19,7 @@ from arcadia_backend.jobs import ORDER, Handlers, JobType
 from arcadia_backend.logs import note
 from arcadia_backend.web.lookup import find_job
 from arcadia_backend.worker_api.attempts import Attempts, claim_first, offer, read_installation_id
-from arcadia_backend.workers import can_be_done_by, fits_job_slots, takes_work
+from arcadia_backend.workers import can_be_done_by, fits_job_slots
 from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.jobs import JOB_KINDS, JobKind
 from arcadia_workers.contract.worker_api import EventBatch, JobClaim, Outcome, Release
@@ -27,13 +27,14 @@ from arcadia_workers.contract.worker_api import EventBatch, JobClaim, Outcome, R
 
 def claim(session: Session, settings: Settings, worker: str) -> JobClaim | None:
     """Claim the first waiting job for a worker. Return None if no job waits or the worker is paused."""
-    if not takes_work(session, worker):
-        return None
     # Clear everything of the previous attempt.
     fresh = {"state": "running", "last_seq": 0, "done": 0, "outcome": None, "message": None, "traceback": None}
     waiting = (Job.state == "queued", can_be_done_by(session, worker, Job), fits_job_slots(session, worker))
     ordered = select(Job.id).where(*waiting).order_by(*ORDER).limit(1)
-    first = lambda condition: session.scalar(ordered.where(condition))  # noqa: E731 - used once
+
+    def first(condition: ColumnElement[bool]) -> int | None:
+        return session.scalar(ordered.where(condition))
+
     job = claim_first(session, settings, Job, waiting, first, worker, fresh)
     if job is None:
         return None

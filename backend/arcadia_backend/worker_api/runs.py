@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
 
 from arcadia_backend import usage
@@ -30,7 +30,7 @@ from arcadia_backend.worker_api.attempts import (
     offer,
     read_installation_id,
 )
-from arcadia_backend.workers import announce_worker, can_be_done_by, missing_reason, takes_work
+from arcadia_backend.workers import announce_worker, can_be_done_by, missing_reason
 from arcadia_workers.contract.worker_api import (
     ACTIVE,
     ENDED,
@@ -45,11 +45,12 @@ from arcadia_workers.contract.worker_api import (
 
 def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -> Claim | None:
     """Claim the first waiting run of a queue for a worker. Return None if no run waits or the worker is paused."""
-    if not takes_work(session, worker):
-        return None
     is_waiting = (Run.state == "queued", Run.queue == queue, Run.executor == WORKERS)
     waiting = (*is_waiting, can_be_done_by(session, worker, Run))
-    first = lambda condition: first_waiting(session, queue, (*waiting, condition))  # noqa: E731 - used once
+
+    def first(condition: ColumnElement[bool]) -> int | None:
+        return first_waiting(session, queue, (*waiting, condition))
+
     run = claim_first(session, settings, Run, waiting, first, worker, _CLAIMED)
     return None if run is None else _begin(session, settings, run, worker)
 
