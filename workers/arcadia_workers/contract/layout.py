@@ -79,6 +79,11 @@ def default_data_dir(is_wheel: bool = IS_WHEEL) -> Path:
     return Path.home() / ".local" / "share" / "arcadia"
 
 
+def config_dir() -> Path:
+    """Return the folder of the user's settings."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+
+
 FORMAT = "%(asctime)s %(levelname)-7s %(message)s"
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 

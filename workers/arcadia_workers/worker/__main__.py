@@ -51,8 +51,6 @@ from arcadia_workers.worker.supervisor import Supervisor
 from arcadia_workers.worker.trainer_process import LocalLauncher, WarmProcess
 from arcadia_workers.worker.work import TRAINER, Jobs, Training
 
-# A worker uses the server that its host has joined, unless one of these names another.
-NAMED_ELSEWHERE = {"ARCADIA_BACKEND_URL", "ARCADIA_WORKER_TOKEN", "ARCADIA_WORKER_TOKEN_FILE"}
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 log = logging.getLogger("workers")
@@ -116,7 +114,7 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
         sys.exit(f"arcadia worker: {unknown}")
     given = {name: getattr(options, name) for name in ("backend_url", "worker_dir", "jobs", "ca_file")}
     given = {name: value for name, value in given.items() if value is not None}
-    if not (NAMED_ELSEWHERE & os.environ.keys() or "backend_url" in given) and (joined := read_joined()):
+    if "backend_url" not in given and (joined := read_joined()):
         given = {name: value for name, value in asdict(joined).items() if value is not None} | given
     try:
         settings = WorkerSettings(**given)
@@ -131,7 +129,7 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
 def describe_wrong_token(url: str, directory: Path) -> str:
     """Return that the backend does not accept the token, where it came from, and how to replace it."""
     variable = "ARCADIA_WORKER_TOKEN"
-    if (joined := read_joined()) and joined.backend_url == url and not NAMED_ELSEWHERE & os.environ.keys():
+    if (joined := read_joined()) and joined.backend_url == url:
         return (
             f"{url} does not accept the token of this host any more. Join again with a code of its page Workers: "
             f"arcadia worker join {url} CODE. A worker then delivers what is left in {directory}."
@@ -226,7 +224,8 @@ def serve(options: argparse.Namespace, settings: WorkerSettings) -> int:
     else:
         bell = BellThread(client, {"runs": training, "jobs": jobs}, takes_jobs=bool(slots))
         heartbeat.is_at_bell = lambda: bell.is_waiting
-        status = wait_at_backend(bell)
+        wait_at_backend(bell)
+        status = os.EX_OK
     for each in (training, jobs):
         each.drain()
     for startup in startups:
@@ -254,8 +253,8 @@ def wait_for_broker(app: Celery, name: str, queues: Sequence[str], training: Sup
     return 0 if training.draining else int(worker.exitcode or 0)
 
 
-def wait_at_backend(bell: BellThread) -> int:
-    """Wait for the doorbell of the backend until the worker is stopped. Return the exit status."""
+def wait_at_backend(bell: BellThread) -> None:
+    """Wait for the doorbell of the backend until the worker is stopped."""
     stopped = threading.Event()
 
     def stop(number: int, _frame: FrameType | None) -> None:
@@ -269,7 +268,6 @@ def wait_at_backend(bell: BellThread) -> int:
     bell.start()
     stopped.wait()
     bell.stop()
-    return 0
 
 
 def make_supervisors(

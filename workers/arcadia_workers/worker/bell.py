@@ -16,13 +16,13 @@ log = logging.getLogger(__name__)
 
 
 class BellThread(threading.Thread):
-    """Thread that waits for the doorbell. Each ring makes the supervisors look for work, in threads of their own."""
+    """Thread that waits for the doorbell. Each ring makes the supervisors look for work, in separate threads."""
 
     def __init__(self, client: BackendClient, supervisors: dict[Noun, Supervisor], *, takes_jobs: bool) -> None:
         super().__init__(name="bell", daemon=True)
         self._client, self._supervisors, self._takes_jobs = client, supervisors, takes_jobs
         self._stopped = threading.Event()
-        # True while the backend answers, so that it knows that this worker is there.
+        # False after a wait has failed. Otherwise the backend knows that this worker is there.
         self.is_waiting = False
         self._problem = ""
         for noun, supervisor in supervisors.items():
@@ -49,7 +49,7 @@ class BellThread(threading.Thread):
                     self.look(noun)
 
     def look(self, noun: Noun) -> None:
-        """Look for work in a thread of its own. It ends at once if all slots are used."""
+        """Look for work in a separate thread. It ends at once if all slots are used."""
         if not self._stopped.is_set():
             look = self._supervisors[noun].work_until_idle
             threading.Thread(target=look, name=f"look-for-{noun}", daemon=True).start()

@@ -16,9 +16,12 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
+from arcadia_workers.contract.layout import config_dir
 from arcadia_workers.worker.backend_client import LOOPBACK
 
 MAX_NAME = 100
+# A worker uses the server that its host has joined, unless one of these names another.
+NAMED_ELSEWHERE = {"ARCADIA_BACKEND_URL", "ARCADIA_WORKER_TOKEN", "ARCADIA_WORKER_TOKEN_FILE"}
 SYSTEM_FILE = Path("/etc/arcadia/worker.json")
 
 
@@ -42,11 +45,16 @@ def joined_file() -> Path:
     """Return the file of the joined server: that of the user, or that of the system for root."""
     if os.geteuid() == 0 and "XDG_CONFIG_HOME" not in os.environ:
         return SYSTEM_FILE
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "arcadia" / "worker.json"
+    return config_dir() / "arcadia" / "worker.json"
 
 
 def read_joined() -> JoinedServer | None:
-    """Return the server that this host has joined, or None. Exit with a message if the file is damaged."""
+    """Return the server that this host has joined, or None if there is none or variables name another.
+
+    Exit with a message if the file is damaged.
+    """
+    if NAMED_ELSEWHERE & os.environ.keys():
+        return None
     file = joined_file()
     try:
         return _adapter.validate_json(file.read_bytes())

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from arcadia_workers.contract.layout import config_dir
+
 SYSTEM_UNITS = Path("/etc/systemd/system")
 # The worker's own grace for its trainers is 30 seconds, and it delivers their last events afterwards.
 STOP_SECONDS = 90
@@ -49,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse_arguments(arguments)
     what = "server" if options.server else "worker"
     is_root = os.geteuid() == 0
-    folder = options.units or (SYSTEM_UNITS if is_root else _config_folder() / "systemd" / "user")
+    folder = options.units or (SYSTEM_UNITS if is_root else config_dir() / "systemd" / "user")
     unit = folder / f"arcadia-{what}.service"
     systemctl = ["systemctl", *([] if is_root else ["--user"])]
     if options.action == "install":
@@ -102,10 +104,6 @@ def _run(command: Sequence[str]) -> int:
         return 1
     print(f"Running: {shlex.join(command)}")
     return subprocess.run(command, check=False).returncode
-
-
-def _config_folder() -> Path:
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
 
 
 if __name__ == "__main__":
