@@ -130,7 +130,7 @@ def test_a_forecast_counts_hidden_work(crossed: Lab) -> None:
     queue_runs(crossed, 5)
     for caller in ("editor", "installation administrator"):
         after = preview(crossed, caller)
-        # The caller and whoever launched the others take turns.
+        # The caller and the owner of the hidden runs take turns.
         assert (after["runs_ahead"], after["starts_in_seconds"]) == (1, None)
         is_named = re.match(r"Run \d+ is ahead", after["start_unknown"]) is not None
         assert is_named == (caller != "editor"), after

@@ -227,6 +227,7 @@ workers_app = typer.Typer(
     help="List workers, and choose whether they take work.", invoke_without_command=True, rich_markup_mode=None
 )
 WorkerName = Annotated[str, typer.Argument(metavar="WORKER", help="Name of the worker.")]
+_DESIRED = {"work": "takes work", "pause": "paused", "drain": "drained"}
 
 
 @workers_app.callback()
@@ -243,7 +244,7 @@ def workers(ctx: typer.Context, as_json: Json = False) -> None:
             worker["name"],
             worker["host"],
             state(worker["state"]),
-            "" if worker["desired"] == "work" else _DESIRED[worker["desired"]],
+            _DESIRED[worker["desired"]] if worker.get("desired", "work") != "work" else "",
             worker["queue"],
             str(worker["run_id"] or ("another project" if worker["state"] == "busy" else "")),
             str(worker["cores"]),
@@ -256,9 +257,6 @@ def workers(ctx: typer.Context, as_json: Json = False) -> None:
     print_table(columns, rows, empty="No worker has connected. Start one with `arcadia worker`.")
     if others := [worker["name"] for worker in listed if worker["is_other_build"] and worker["state"] != "gone"]:
         say(f"Another build than the server's: {', '.join(others)}. Upgrade them.")
-
-
-_DESIRED = {"work": "takes work", "pause": "paused", "drain": "drained"}
 
 
 @workers_app.command("pause")

@@ -103,6 +103,6 @@ describe("hours", () => {
       ["Pong", 130.4],
       ["Deleted or hidden project", 7.25],
     ]);
-    expect(["0", "7.3", "1,234"]).toEqual([0, 7.25, 1_234.4].map(formatHours));
+    expect(["0", "0.015", "7.3", "1,234"]).toEqual([0, 0.0148, 7.25, 1_234.4].map(formatHours));
   });
 });

@@ -6,7 +6,7 @@ import type { UsageGroup } from "@/api/usage";
 export type Measure = "core_hours" | "gpu_hours";
 type Row = UsageTable["rows"][number];
 
-/** Groups with fewer hours than these are drawn together. */
+/** Number of groups with their own color. The others are drawn together. */
 const MOST_COLORS = 8;
 const OTHERS = "Others";
 // The colors of runs, and gray for the others.
@@ -89,6 +89,9 @@ export function drawMonths(table: UsageTable, group: UsageGroup, measure: Measur
   };
 }
 
-/** Return hours with one digit after the point below 100, and none above. */
+/** Return hours with one digit after the point below 100, and none above. Less than one hour has two digits. */
 export const formatHours = (hours: number): string =>
-  hours.toLocaleString("en-US", { maximumFractionDigits: hours < 100 ? 1 : 0 });
+  hours.toLocaleString(
+    "en-US",
+    hours < 1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: hours < 100 ? 1 : 0 },
+  );

@@ -242,7 +242,7 @@ function WorkerState({ worker: { state, desired } }: { worker: Worker }) {
   );
 }
 
-/** Menu that pauses, drains or resumes a worker, or removes one that is gone. */
+/** Menu that pauses, drains or resumes a worker, or removes a worker that is gone. */
 function WorkerMenu({ worker }: { worker: Worker }) {
   const edit = useEditWorker(worker.name);
   const remove = useRemoveWorker(worker.name);
