@@ -1,14 +1,14 @@
 """Jobs: short tasks that a worker does beside its training, such as the evaluation of a checkpoint."""
 
 import json
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeVar
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
-from sqlalchemy import case, func, select
+from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend import usage
@@ -16,17 +16,28 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import after_commit
 from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.scope import current
-from arcadia_backend.database.tables import Checkpoint, File, Job, Origin, Run, Usage, Worker
+from arcadia_backend.database.tables import (
+    Checkpoint,
+    File,
+    Installation,
+    Job,
+    JobWorker,
+    Origin,
+    Project,
+    Run,
+    Usage,
+    Worker,
+)
 from arcadia_backend.database.tables.jobs import CheckpointResult, JobResult
 from arcadia_backend.errors import Conflict, NotFound
 from arcadia_backend.files.service import delete_files
 from arcadia_backend.live.notices import publish
 from arcadia_backend.web.lookup import find_job, find_run
-from arcadia_backend.workers import connected_workers, free_job_slots, missing_reason, paused_reason, running_jobs
+from arcadia_backend.workers import free_job_slots, job_takers, missing_reason, paused_reason, running_jobs
 from arcadia_workers.contract import events as ev
 from arcadia_workers.contract.jobs import INTERACTIVE_JOBS, JOB_KINDS, PRIORITIES, JobKind
 from arcadia_workers.contract.plugins.loading import needed_plugins
-from arcadia_workers.contract.worker_api import JobState
+from arcadia_workers.contract.worker_api import EXECUTOR_TITLES, WORKERS, ExecutorName, JobState
 
 # A free worker that has not claimed a job after this time is probably slowed down by other work.
 EXPECTED_CLAIM_TIME = timedelta(seconds=15)
@@ -60,14 +71,18 @@ class JobQueue:
     waiting: Sequence[tuple[int, JobKind]]
     running: Sequence[tuple[str, JobKind]]
     workers: Sequence[Worker]
+    # By job that a scheduler may start a worker for: what that worker waits for, as a sentence.
+    schedulers: Mapping[int, str]
 
     def wait_reason(self, job: Job) -> str:
         """Return a sentence that says what a job waits for."""
+        if not self.workers and (reason := self.schedulers.get(job.id)) is not None:
+            return reason
         if not self.workers:
             return "No worker that takes jobs is connected: start one with `arcadia worker --jobs 1`."
         kind = "worker that takes jobs"
         if refused := paused_reason(self.workers, kind) or missing_reason(self.workers, job.needed_plugins, kind):
-            return refused
+            return " ".join(filter(None, (refused, self.schedulers.get(job.id))))
         free = sum(free_job_slots(worker, self.running, job.kind) for worker in self.workers)
         rivals = [number for number, kind in self.waiting if _may_take_slot_of(kind, job.kind)]
         ahead = rivals.index(job.id) if job.id in rivals else 0
@@ -103,8 +118,48 @@ def read_queue(session: Session, jobs: Iterable[Job]) -> JobQueue | None:
         return None
     with backend_rights(session):
         rows = session.execute(select(Job.id, Job.kind).where(Job.state == "queued").order_by(*ORDER))
-        takers = [worker for worker in connected_workers(session, utc_now()) if worker.job_slots]
-        return JobQueue([(number, kind) for number, kind in rows], running_jobs(session), takers)
+        waiting = [(number, kind) for number, kind in rows]
+        return JobQueue(waiting, running_jobs(session), job_takers(session, utc_now()), _read_schedulers(session))
+
+
+def executor_of_job() -> ColumnElement[str]:
+    """Return the scheduler that starts workers for a job: of its run, its project or the installation, or `workers`."""
+    of_run = select(func.nullif(Run.executor, WORKERS)).where(Run.id == Job.run_id).correlate(Job).scalar_subquery()
+    run_project = select(Run.project_id).where(Run.id == Job.run_id).correlate(Job).scalar_subquery()
+    project = func.coalesce(run_project, Job.project_id)
+    of_project = select(Project.executor).where(Project.id == project).correlate(Job).scalar_subquery()
+    return func.coalesce(of_run, of_project, select(Installation.executor).scalar_subquery(), WORKERS)
+
+
+def _read_schedulers(session: Session) -> dict[int, str]:
+    """Return for each waiting job of a scheduler what its worker waits for."""
+    executor = executor_of_job().label("executor")
+    placed = session.execute(select(Job.id, executor).where(Job.state == "queued")).all()
+    newest = {
+        name: session.scalar(
+            select(JobWorker)
+            .where(JobWorker.executor == name)
+            .order_by(JobWorker.state == "ended", JobWorker.state == "running", JobWorker.id.desc())
+            .limit(1)
+        )
+        for name in {row.executor for row in placed} - {WORKERS}
+    }
+    return {row.id: _describe_worker(row.executor, newest[row.executor]) for row in placed if row.executor in newest}
+
+
+def _describe_worker(executor: ExecutorName, worker: JobWorker | None) -> str:
+    title = EXECUTOR_TITLES[executor]
+    if worker is None or (worker.state == "ended" and worker.reason is None):
+        return f"No worker that takes jobs is connected. {title} starts one."
+    if worker.state == "ended":
+        return f"{worker.reason} It starts another one. An administrator can test {title} on the page Workers."
+    if worker.unknown_since is not None:
+        return f"{title} does not answer about job {worker.handle}, whose worker does it: {worker.reason}"
+    if worker.state == "submitting":
+        return f"{title} has not accepted a job whose worker does it{f': {worker.reason}' if worker.reason else '.'}"
+    if worker.state == "running":
+        return f"Job {worker.handle} of {title} is starting a worker for it."
+    return f"Job {worker.handle} of {title}, whose worker does it, waits: {worker.reason or worker.scheduler_state}."
 
 
 class CheckpointJobFields(JobFields):

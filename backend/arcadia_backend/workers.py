@@ -131,6 +131,12 @@ def open_workers(session: Session, now: datetime) -> list[tables.Worker]:
     return [worker for worker in connected_workers(session, now) if worker.desired == "work"]
 
 
+def job_takers(session: Session, now: datetime) -> list[tables.Worker]:
+    """Return the connected workers that do jobs, also those of schedulers' jobs."""
+    workers = session.scalars(select(tables.Worker).where(tables.Worker.job_slots > 0))
+    return [worker for worker in workers if is_connected(worker, now)]
+
+
 def takes_work(session: Session, name: str) -> bool:
     """Return True unless people have paused or drained a worker. One without a heartbeat yet takes work."""
     worker = session.get(tables.Worker, name)

@@ -10,6 +10,7 @@ from tests.clusters.runs import (
     assert_same_as_on_a_worker,
     start_study,
     submit,
+    wait_for_evaluation,
     wait_for_job,
     wait_for_runs,
     wait_for_training,
@@ -223,3 +224,24 @@ def test_options_of_sbatch_reach_slurm(installation: Installation, slurm: SlurmC
     listed = [each for each in slurm.jobs() if each["array_job_id"] == array]
     assert {(each["time_limit"], each["nice"]) for each in listed} == {(20, 7)}
     installation.http.put("executors/slurm", json=slurm.settings(address)).raise_for_status()
+
+
+@pytest.mark.nightly
+def test_every_job_is_done_on_slurm_without_workers(installation: Installation, slurm: SlurmCluster) -> None:
+    """Evaluate, record and review where no worker of the installation exists."""
+    installation.http.put("executors/default", json={"executor": "slurm"}).raise_for_status()
+    run = submit(installation, SHORT)
+    installation.wait_for_state(run, "finished")
+    wait_for_job(installation, run, state="ended")
+    installation.post(f"runs/{run}/evaluations", {"episodes": 2})
+    wait_for_evaluation(installation, run)
+    installation.post(f"runs/{run}/recordings", {})
+    installation.wait_for_replay(run)
+    replay = installation.read(f"runs/{run}/replays")[0]["id"]
+    review = installation.post(f"replays/{replay}/reviews", {"decisions": 4})
+    installation.wait_until(lambda: installation.read(f"reviews/{review['id']}")["state"] == "done")
+    installation.http.put("executors/default", json={"executor": "workers"}).raise_for_status()
+    marks = [job["name"] for job in slurm.jobs() if "-jobs-" in job["name"]]
+    assert 1 <= len(marks) <= 2
+    # The workers for jobs end by themselves, since nothing waits.
+    installation.wait_until(lambda: not any("-jobs-" in job["name"] for job in slurm.unfinished()), seconds=200)

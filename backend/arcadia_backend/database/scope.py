@@ -33,6 +33,7 @@ class Scope:
     attempt     run and attempt of the token of a worker's attempt
     job         job and attempt of such a token
     submission  run and attempt that a job of a cluster was submitted for, of the job's token
+    job_worker  number of a worker for jobs in a job of a cluster, of the job's token
     """
 
     everything: bool
@@ -48,6 +49,7 @@ class Scope:
     attempt: tuple[int, int] | None = None
     job: tuple[int, int] | None = None
     submission: tuple[int, int] | None = None
+    job_worker: int | None = None
 
     @property
     def is_known(self) -> bool:

@@ -18,6 +18,9 @@ JobOutcome = Literal["completed", "cancelled", "failed", "not started"]
 # Schedulers write the output of a job before its first command, and end the job if they cannot.
 NO_OUTPUT = "It left no output that this server can read: the folder for output must exist on the node."
 
+# Workers for evaluations and other jobs, if the settings do not say otherwise.
+DEFAULT_JOB_WORKERS = 2
+
 
 class ExecutorError(Exception):
     """The scheduler does not answer, or refuses a command. The message is a sentence for users."""
@@ -100,6 +103,13 @@ class JobSettings(BaseModel):
     )
     gpus: Annotated[int, NO_BOOLEAN] = Field(
         default=1, ge=0, le=64, title="GPUs", description="For runs whose device is cuda. Others get none."
+    )
+    job_workers: Annotated[int, NO_BOOLEAN] = Field(
+        default=DEFAULT_JOB_WORKERS,
+        ge=0,
+        le=64,
+        title="Workers for evaluations and other jobs",
+        description="At most so many at once. One starts while jobs wait, and does one on each of its cores.",
     )
     ca_file: Line = Field(
         default="",

@@ -19,6 +19,7 @@ from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Attempt, ExecutorSettings, Run, RunSubmission
 from arcadia_backend.executors import EXECUTORS
 from arcadia_backend.executors.executor import NO_OUTPUT, Executor, ExecutorError, SchedulerJob
+from arcadia_backend.executors.job_workers import JobWorkers
 from arcadia_backend.executors.submitting import (
     Submitter,
     announcing,
@@ -64,6 +65,7 @@ class SubmissionThread(BackgroundThread):
         self._opened: tuple[dict[str, object], Executor] | None = None
         self._polled_at: float | None = None
         self._submitter = Submitter(database, settings, name)
+        self._job_workers = JobWorkers(database, settings, name, EXECUTORS[name].missing_after)
         # When a run was first seen to have ended before its running job, by submission.
         self._ending: dict[int, float] = {}
 
@@ -93,11 +95,14 @@ class SubmissionThread(BackgroundThread):
         with self._database.read() as session:
             queries = (open_submissions(self._name), waiting_runs(self._name))
             is_idle = all(session.scalar(query.limit(1)) is None for query in queries)
+            is_idle = is_idle and self._job_workers.is_idle(session)
         interval = self._settings.scheduler_seconds
         is_idle = is_idle and self._polled_at is not None
         if not is_idle and (self._polled_at is None or time.monotonic() - self._polled_at >= interval):
             self._polled_at = time.monotonic()
             self._poll(executor)
+            self._job_workers.follow(executor)
+        self._job_workers.submit(executor)
         if not self._submitter.is_refused and not self._submitter.is_full:
             self._submitter.submit_waiting(executor)
         return math.inf if is_idle or self._polled_at is None else self._polled_at + interval

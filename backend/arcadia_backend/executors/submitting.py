@@ -45,11 +45,16 @@ def mark_of(prefix: str, row: RunSubmission) -> str:
 
 
 def token_of_job(settings: Settings, run_id: int, attempt: int) -> str:
-    """Return the token that a job sends. Raise ExecutorError if this server accepts no workers."""
+    """Return the token that the job of a run sends."""
+    return job_token(require_worker_token(settings), run_id, attempt)
+
+
+def require_worker_token(settings: Settings) -> str:
+    """Return the worker token. Raise ExecutorError if this server accepts no workers."""
     worker_token = settings.worker_token.get_secret_value()
     if not worker_token:
         raise ExecutorError("This server accepts no workers. Set ARCADIA_WORKER_TOKEN.")
-    return job_token(worker_token, run_id, attempt)
+    return worker_token
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from arcadia_backend.accounts import people, roles, sign_in, tokens
 from arcadia_backend.config import API, COOKIE, Settings
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.scope import BACKEND, NOBODY, Role, Scope, acting_as
-from arcadia_backend.database.tables import Report, RunSubmission
+from arcadia_backend.database.tables import JobWorker, Report, RunSubmission
 from arcadia_backend.failure_log import FailureLog
 from arcadia_backend.live.notices import current_hub
 from arcadia_backend.live.watches import PROXIED_PERSON, Credentials
@@ -32,6 +32,7 @@ from arcadia_backend.web.security import (
     address_of,
     bearer_of,
     client_of,
+    job_worker_of,
     same,
     submission_of,
 )
@@ -127,6 +128,8 @@ class CallerCredentials:
                 return WORKERS
             if submission_of(self._worker_token, secret) is not None:
                 return await self._read("submission", secret, self._of_submission)
+            if job_worker_of(self._worker_token, secret) is not None:
+                return await self._read("job worker", secret, self._of_job_worker)
         has_token = bool(secret and self._token) and same(secret, self._token)
         if not is_for_workers and (self.is_open or has_token) and self._owner is not None:
             return self._owner
@@ -204,6 +207,12 @@ class CallerCredentials:
         row = RunSubmission.run_id == submission[0], RunSubmission.attempt == submission[1]
         has_ended = session.scalar(select(RunSubmission.state).where(*row)) == "ended"
         return None if has_ended else replace(WORKERS, submission=submission)
+
+    def _of_job_worker(self, session: Session, secret: str) -> Scope | None:
+        """Return the scope of a scheduler's job that does jobs, until that has ended."""
+        number = job_worker_of(self._worker_token, secret)
+        row = None if number is None else session.get(JobWorker, number)
+        return None if row is None or row.state == "ended" else replace(WORKERS, job_worker=number)
 
     def _of_token(self, address: str) -> Lookup:
         def look_up(session: Session, secret: str) -> Scope | None:

@@ -286,6 +286,8 @@ def check_attempt(scope: Scope, path: str) -> None:
     own += [f"{API}/worker/jobs/{scope.job[0]}/"] if scope.job else []
     if scope.submission:
         own = [f"{API}/worker/runs/{scope.submission[0]}/", f"{API}/worker/heartbeat", f"{API}/worker/goodbye"]
+    if scope.job_worker is not None:
+        own = [f"{API}/worker/{each}" for each in ("heartbeat", "goodbye", "bell", "jobs/")]
     if own and not path.startswith(tuple(own)):
         raise MissingRight("This token is only for one attempt of a worker. Send the worker token.")
 

@@ -99,6 +99,23 @@ def submission_of(worker_token: str, sent: str) -> tuple[int, int] | None:
     return int(match[1]), int(match[2])
 
 
+_JOB_WORKER_TOKEN = re.compile(r"arcadia-jobs-(\d{1,16})-[0-9a-f]{64}")
+
+
+def job_worker_token(worker_token: str, number: int) -> str:
+    """Return the token of a scheduler's job whose worker does jobs. It trains no runs."""
+    named = f"arcadia-jobs-{number}"
+    return f"{named}-{hmac.new(worker_token.encode(), named.encode(), hashlib.sha256).hexdigest()}"
+
+
+def job_worker_of(worker_token: str, sent: str) -> int | None:
+    """Return the number of the worker for jobs that has a valid token, or None for another token."""
+    match = _JOB_WORKER_TOKEN.fullmatch(sent)
+    if match is None or not worker_token or not same(sent, job_worker_token(worker_token, int(match[1]))):
+        return None
+    return int(match[1])
+
+
 def check_installation(request: HTTPConnection) -> None:
     """Raise OtherInstallation if a worker calls about a run of another installation."""
     sent = request.headers.get(INSTALLATION_HEADER)

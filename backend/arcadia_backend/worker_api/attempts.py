@@ -48,6 +48,11 @@ def is_worker_of(name: str, run_id: int) -> bool:
     return re.fullmatch(rf".+\.run-{run_id}(-\d+)?", name) is not None
 
 
+def is_job_worker(name: str, number: int) -> bool:
+    """Return True for the names of the worker that does jobs in a job of a scheduler."""
+    return name.endswith(f".jobs-{number}")
+
+
 def require_own_attempt(session: Session, held: Run | Job, attempt: int) -> None:
     """Raise StaleAttempt if the caller's token is of another attempt, or of another job of a scheduler."""
     scope = current()
@@ -59,6 +64,8 @@ def require_own_attempt(session: Session, held: Run | Job, attempt: int) -> None
         row = session.get(Attempt, (held.id, attempt))
         is_own = row is not None and attempt >= first and is_worker_of(row.worker or "", held.id)
         is_own = is_own and session.scalar(select(RunSubmission.id).where(*submitted).limit(1)) is None
+    elif scope.job_worker is not None:
+        is_own = isinstance(held, Job) and is_job_worker(held.worker or "", scope.job_worker)
     else:
         is_own = own == (held.id, attempt) or (scope.attempt, scope.job, scope.submission) == (None, None, None)
     if not is_own:

@@ -4,13 +4,14 @@ from datetime import datetime
 from importlib import import_module
 from pkgutil import walk_packages
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
 
 from arcadia_backend import job_kinds, jobs, usage
 from arcadia_backend.checkpoints.service import prune_after_job
 from arcadia_backend.config import Settings
-from arcadia_backend.database.tables import Checkpoint, Job, Run, Usage
+from arcadia_backend.database.scope import current
+from arcadia_backend.database.tables import Checkpoint, Job, JobWorker, Run, Usage
 from arcadia_backend.events import EventConflict, digest_of_event, refuse_other_kinds, take_unstored, to_datetime
 from arcadia_backend.job_kinds import calibrations
 from arcadia_backend.job_kinds.evaluations import service as evaluations
@@ -38,6 +39,8 @@ def claim(session: Session, settings: Settings, worker: str) -> JobClaim | None:
     job = claim_first(session, settings, Job, waiting, first, worker, fresh)
     if job is None:
         return None
+    if (number := current().job_worker) is not None:
+        session.execute(update(JobWorker).where(JobWorker.id == number).values(was_used=True))
     jobs.delete_job_files(session, job)
     JOB_TYPES[job.kind].discard(session, job)
     usage.begin_job(session, job)

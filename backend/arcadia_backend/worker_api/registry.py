@@ -20,7 +20,7 @@ from arcadia_backend.database.tables import Job, Run, Worker
 from arcadia_backend.errors import Conflict, NotFound, Problem
 from arcadia_backend.runs.states import announce_run
 from arcadia_backend.web.lookup import hidden_runs
-from arcadia_backend.worker_api.attempts import CHECKED_RUN, StaleAttempt, is_worker_of
+from arcadia_backend.worker_api.attempts import CHECKED_RUN, StaleAttempt, is_job_worker, is_worker_of
 from arcadia_backend.worker_api.jobs import JOBS
 from arcadia_backend.worker_api.runs import RUNS
 from arcadia_backend.workers import announce_worker, is_connected, to_megabytes
@@ -87,6 +87,12 @@ def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> 
 
 def require_own_worker(name: str, report: worker_api.Heartbeat | None = None) -> None:
     """Raise MissingRight if the token of a scheduler's job names another worker, run or kind of work than its own."""
+    if (number := current().job_worker) is not None:
+        if not is_job_worker(name, number):
+            raise MissingRight(f"This token is only for a worker whose name ends with .jobs-{number}.")
+        if report is not None and report.run is not None:
+            raise MissingRight("This token is only for jobs. Its worker trains no runs.")
+        return
     if (submission := current().submission) is None:
         return
     run_id = submission[0]

@@ -10,6 +10,7 @@ from arcadia_backend import workers
 from arcadia_backend.accounts.tokens import end_attempt_tokens, new_attempt_token
 from arcadia_backend.config import CurrentSettings, Settings
 from arcadia_backend.database.engine import Database, Db
+from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Checkpoint
 from arcadia_backend.doorbell import Bell
 from arcadia_backend.errors import NotFound
@@ -229,7 +230,8 @@ async def wait_for_bell(
     """Wait until something is queued that a worker may take. A worker with a broker gets a message instead."""
     registry.require_own_worker(name)
     waits: Waits = request.app.state.waits
-    queues = {queue, private_queue(name), *([JOBS_QUEUE] if jobs else [])}
+    runs_queue = () if current().job_worker is not None else (queue,)
+    queues = {*runs_queue, private_queue(name), *([JOBS_QUEUE] if jobs else [])}
     look = await waits.wait(name, queues, seconds, request.is_disconnected)
     return worker_api.Ring(look=sorted(look))
 
@@ -283,6 +285,7 @@ def release(db: Db, settings: CurrentSettings, run_id: PathId, ended: worker_api
 )
 def claim_job(db: Db, settings: CurrentSettings, wanted: worker_api.JobClaimRequest) -> worker_api.JobClaim | Response:
     """Claim the first waiting job."""
+    registry.require_own_worker(wanted.name)
     with db.write() as session:
         claimed = jobs.claim(session, settings, wanted.name)
         if claimed is not None:

@@ -38,7 +38,7 @@ from arcadia_backend.web.idempotency import delete_expired_keys
 from arcadia_backend.web.lookup import find_job, find_run
 from arcadia_backend.worker_api import jobs, runs
 from arcadia_backend.worker_api.registry import delete_gone_workers
-from arcadia_backend.workers import connected_workers, free_job_slots, open_workers, running_jobs
+from arcadia_backend.workers import connected_workers, free_job_slots, job_takers, open_workers, running_jobs
 from arcadia_workers.contract.worker_api import (
     ACTIVE,
     LOOK_FOR_JOBS_TASK,
@@ -243,7 +243,7 @@ def _rings(session: Session, now: datetime) -> list[tuple[str, str, int]]:
     waiting = {queue: _waiting_run(session, queue) for queue in {worker.queue for worker in takers}}
     idle = [worker for worker in takers if worker.run_id is None]
     rings = [(worker.name, LOOK_TASK, run) for worker in idle if (run := waiting[worker.queue]) is not None]
-    running = running_jobs(session)
+    running, takers = running_jobs(session), job_takers(session, now)
     queued = select(func.min(Job.id), Job.kind).where(Job.state == "queued").group_by(Job.kind)
     for job_id, kind in session.execute(queued):
         free = [worker.name for worker in takers if free_job_slots(worker, running, kind)]

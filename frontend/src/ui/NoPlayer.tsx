@@ -1,16 +1,21 @@
 import { Group, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import { executorsQuery } from "@/api/executors";
 import { workersQuery } from "@/api/workers";
 import { addWorkerCommand } from "./addWorkerCommand";
 import { CommandLine } from "./CommandLine";
 import sheet from "./sheet.module.css";
 import classes from "./Warning.module.css";
 
-/** Explains how to start a worker for evaluations. Empty if one is connected. */
-export function NoPlayer() {
+/** Explains how to start a worker for evaluations. Empty if one is connected, or if a scheduler starts one. */
+export function NoPlayer({ executor = "workers" }: { executor?: string }) {
   const { data: workers } = useQuery(workersQuery);
-  if (!workers || workers.some(({ state, job_slots }) => state !== "gone" && job_slots > 0)) return null;
+  const isMissing =
+    workers !== undefined && !workers.some(({ state, job_slots }) => state !== "gone" && job_slots > 0);
+  const { data: executors } = useQuery({ ...executorsQuery, enabled: isMissing });
+  const usual = executors?.find(({ is_default }) => is_default)?.name ?? "workers";
+  if (!isMissing || executor !== "workers" || usual !== "workers") return null;
   return (
     <div className={`${sheet.card} ${classes.warning}`} role="status">
       <Group gap="xs" wrap="nowrap" mb={4}>

@@ -62,6 +62,12 @@ class FakeSlurm:
         if output:
             (self.output / f"arcadia-{handle}.out").write_text(output)
 
+    @property
+    def canceled(self) -> list[str]:
+        """Return the handles of the jobs that were canceled."""
+        canceled = self.folder / "canceled"
+        return canceled.read_text().split() if canceled.exists() else []
+
     def settings(self, **others: Any) -> dict[str, Any]:
         """Return settings of Arcadia for this Slurm."""
         return {"backend_url": "http://127.0.0.1:8000", "directory": str(self.output), **others}

@@ -1,7 +1,8 @@
-"""The commands sbatch, squeue, scontrol and sacct of a Slurm whose jobs a test moves from state to state.
+"""The commands sbatch, scancel, squeue, scontrol and sacct of a Slurm whose jobs a test moves from state to state.
 
 A test links this file under their names into a folder of PATH. Beside it are `site.json`, with the jobs and how the
-site behaves, and `calls.jsonl`, with the submissions.
+site behaves, and `calls.jsonl`, with the submissions, and `canceled`, with the
+canceled jobs.
 """
 
 import json
@@ -89,6 +90,9 @@ def main() -> None:
     kept = [job for job in site["jobs"] if not job["is_purged"]]
     if command == "sbatch":
         print(submit(site, arguments))
+    elif command == "scancel":
+        with (FOLDER / "canceled").open("a") as canceled:
+            canceled.write("\n".join(arguments[1:]) + "\n")
     elif command == "sacct":
         print(table(site))
     elif command == "scontrol" and "config" in arguments:

@@ -46,7 +46,7 @@ from arcadia_workers.worker.machine import (
     machine_facts,
     take_name,
 )
-from arcadia_workers.worker.once import WantedRun, check_backend, train_once
+from arcadia_workers.worker.once import WantedRun, check_backend, do_jobs, train_once
 from arcadia_workers.worker.supervisor import Supervisor
 from arcadia_workers.worker.trainer_process import LocalLauncher, WarmProcess
 from arcadia_workers.worker.work import TRAINER, Jobs, Training
@@ -96,10 +96,11 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--backend-url", help="ARCADIA_BACKEND_URL: address of the backend")
     parser.add_argument("--worker-dir", type=Path, help="ARCADIA_WORKER_DIR: folder for run directories")
     parser.add_argument("--ca-file", type=Path, help="ARCADIA_CA_FILE: certificates that sign the backend's, as PEM")
-    once = parser.add_argument_group("job of a scheduler", "Train one run, without a broker, and end.")
+    once = parser.add_argument_group("job of a scheduler", "Train one run or do jobs, without a broker, and end.")
     once.add_argument("--run", type=int, metavar="N", help="the run to train")
     once.add_argument("--attempt", type=int, metavar="A", help="the attempt that the job was submitted for")
     once.add_argument("--once", action="store_true", help="end when the run ends, or when there is nothing to do")
+    once.add_argument("--job-worker", type=int, metavar="N", help="only do jobs, as worker N of the scheduler's jobs")
     once.add_argument("--check", action="store_true", help="only check that the backend accepts the token, and end")
     once.add_argument("--executor", default=WORKERS, metavar="NAME", help="the scheduler, for the list of workers")
     options = parser.parse_args(arguments)
@@ -181,6 +182,8 @@ def main() -> int:
     if options.once:
         wanted = WantedRun(options.run, options.attempt)
         return train_once(settings, options.queue, options.name, options.executor, wanted)
+    if options.job_worker is not None:
+        return do_jobs(settings, options.name, options.executor, options.job_worker)
     return serve(options, settings)
 
 

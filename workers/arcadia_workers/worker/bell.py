@@ -45,7 +45,7 @@ class BellThread(threading.Thread):
             else:
                 self._problem = ""
                 pause.reset()
-                for noun in rung.look:
+                for noun in self._supervisors.keys() & rung.look:
                     self.look(noun)
 
     def look(self, noun: Noun) -> None:

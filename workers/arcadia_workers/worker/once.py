@@ -1,4 +1,4 @@
-"""The worker of a scheduler's job: it trains one run over HTTPS alone, and ends."""
+"""The worker of a scheduler's job: it trains one run or does jobs over HTTPS alone, and ends."""
 
 import contextlib
 import logging
@@ -9,28 +9,33 @@ import signal
 import socket
 import stat
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from arcadia_workers.contract.settings import WorkerSettings
-from arcadia_workers.contract.worker_api import QueueName
+from arcadia_workers.contract.worker_api import INTERACTIVE_SLOTS, QueueName
 from arcadia_workers.worker.answers import BackendError, StaleAttemptError, WrongTokenError, retry
 from arcadia_workers.worker.assignment import leftovers
 from arcadia_workers.worker.attempt_directory import CheckpointStore
 from arcadia_workers.worker.backend_client import BackendClient
+from arcadia_workers.worker.bell import BellThread
 from arcadia_workers.worker.heartbeat import HeartbeatThread
 from arcadia_workers.worker.machine import lock_directory, machine_facts, take_name, try_lock
 from arcadia_workers.worker.supervisor import Supervisor
 from arcadia_workers.worker.trainer_process import LocalLauncher
-from arcadia_workers.worker.work import Claimed, Training
+from arcadia_workers.worker.work import Claimed, Jobs, Training
 
 # How long the first claim is retried while the backend is away.
 CLAIM_SECONDS = 600.0
 # The folder of a job. One that nobody has used for this long will not be needed again.
-JOB_FOLDER = re.compile(r"arcadia-[0-9a-z]+-run-\d+-\d+(-\d+)?")
+JOB_FOLDER = re.compile(r"arcadia-[0-9a-z]+-(run-\d+-\d+(-\d+)?|jobs-\d+)")
 ABANDONED_SECONDS = 86_400.0
+# A worker for jobs ends when it has had none for this long. People who watch a game need several jobs after another.
+IDLE_SECONDS = 120.0
+WATCH_SECONDS = 1.0
 
 log = logging.getLogger("workers")
 
@@ -127,7 +132,46 @@ def train_once(settings: WorkerSettings, queue: QueueName, name: str | None, exe
     return _leave(client, work, place.directory)
 
 
-def _leave(client: BackendClient, work: OneRun, directory: Path) -> int:
+def do_jobs(settings: WorkerSettings, name: str | None, executor: str, number: int) -> int:
+    """Do jobs until none has waited for a while or SIGTERM comes. Return the exit status."""
+    base = name or f"{socket.gethostname()[:80]}.jobs-{number}"
+    place = lock_directory(settings.directory(base), shared=True)
+    remove_abandoned(place.directory.parent)
+    facts = machine_facts(place.predecessor)
+    token, url = settings.worker_token.get_secret_value(), settings.backend_url
+    stopped = threading.Event()
+    client = BackendClient(url, token, base, "cpu", stopped.set, executor=executor, ca_file=settings.ca_file)
+    try:
+        client.heartbeat(facts, settings.jobs, [])
+    except WrongTokenError as error:
+        print(f"arcadia worker: {error}", file=sys.stderr)
+        return os.EX_NOPERM
+    except BackendError as error:
+        log.warning("%s", error)  # it may come back
+    heartbeat = HeartbeatThread(client, facts, settings.jobs, settings.worker_alive_file, place.directory)
+    work = Jobs(client, CheckpointStore(client, place.directory / "checkpoints"), settings.job_niceness)
+    slots = settings.jobs + INTERACTIVE_SLOTS
+    launcher = LocalLauncher([place.descriptor])
+    supervisor = Supervisor(client, heartbeat, place.directory, settings.stop_grace_seconds, work, slots, launcher)
+    bell = BellThread(client, {"jobs": supervisor}, takes_jobs=True)
+    heartbeat.is_at_bell = lambda: bell.is_waiting
+    for signaled in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(signaled, lambda _number, _frame: stopped.set())
+    heartbeat.start()
+    supervisor.recover()
+    bell.start()
+    last_busy_at = time.monotonic()
+    while not stopped.wait(WATCH_SECONDS) and time.monotonic() - last_busy_at < IDLE_SECONDS:
+        if supervisor.is_busy:
+            last_busy_at = time.monotonic()
+    bell.stop()
+    supervisor.drain()
+    supervisor.wait_until_idle()
+    heartbeat.close()
+    return os.EX_NOPERM if client.wrong_token is not None else _leave(client, work, place.directory)
+
+
+def _leave(client: BackendClient, work: OneRun | Jobs, directory: Path) -> int:
     """Sign off, and return the exit status."""
     try:
         client.goodbye()
@@ -136,7 +180,7 @@ def _leave(client: BackendClient, work: OneRun, directory: Path) -> int:
     left = leftovers(directory, work.noun)
     if not left:
         _tidy(directory)
-    if work.problem is not None:
+    if isinstance(work, OneRun) and work.problem is not None:
         log.error("%s", work.problem)
         return os.EX_UNAVAILABLE
     if left:
@@ -147,7 +191,7 @@ def _leave(client: BackendClient, work: OneRun, directory: Path) -> int:
 
 def remove_abandoned(temporary: Path) -> None:
     """Delete the folders of jobs that were killed on this host long ago, of this user and without a worker."""
-    for folder in temporary.glob("arcadia-*-run-*"):
+    for folder in temporary.glob("arcadia-*"):
         if not JOB_FOLDER.fullmatch(folder.name) or not _is_abandoned(folder):
             continue
         if (place := try_lock(folder)) is not None:
@@ -172,6 +216,6 @@ def _tidy(directory: Path) -> None:
     """Delete what this worker made, since the next job may be on another host."""
     shutil.rmtree(directory / "checkpoints", ignore_errors=True)
     (directory / "lock").unlink(missing_ok=True)
-    for folder in (directory / "runs", directory):
+    for folder in (directory / "runs", directory / "jobs", directory):
         with contextlib.suppress(OSError):  # it has files of others
             folder.rmdir()

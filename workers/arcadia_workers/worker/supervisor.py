@@ -73,6 +73,11 @@ class Supervisor:
         # Called after each claim, before its work.
         self.on_claim: Callable[[], None] = lambda: None
 
+    @property
+    def is_busy(self) -> bool:
+        """Return True while it looks for work or does some."""
+        return self._slots.used > 0
+
     def drain(self) -> None:
         """Stop the processes, release their assignments, and claim no others."""
         self.draining = True

@@ -40,6 +40,12 @@ class Slots:
             self._used += 1
             return True
 
+    @property
+    def used(self) -> int:
+        """Return the number of slots that are used."""
+        with self._changed:
+            return self._used
+
     def should_check_again(self) -> bool:
         """Return True if the doorbell rang since the last check. Otherwise release the slot."""
         with self._changed:

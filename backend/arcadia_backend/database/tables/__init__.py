@@ -78,7 +78,7 @@ from arcadia_backend.database.tables.runs import (
     RunChange,
     RunTag,
 )
-from arcadia_backend.database.tables.submissions import ExecutorSettings, RunSubmission
+from arcadia_backend.database.tables.submissions import ExecutorSettings, JobWorker, RunSubmission
 from arcadia_backend.database.tables.usage import Usage
 from arcadia_backend.database.tables.workspace import (
     MAIN,
@@ -147,6 +147,7 @@ __all__ = [
     "IdempotencyKey",
     "Installation",
     "Job",
+    "JobWorker",
     "KeptGame",
     "LinkPurpose",
     "LogLine",

@@ -1,4 +1,4 @@
-"""Tables of executors: their settings, and the submissions of runs to schedulers."""
+"""Tables of executors: their settings, the submissions of runs to schedulers, and their workers for jobs."""
 
 from datetime import datetime
 from typing import Any
@@ -61,3 +61,27 @@ class RunSubmission(Base):
     # Of all starts of the job that have ended.
     core_seconds: Mapped[float | None]
     gpu_seconds: Mapped[float | None]
+
+
+class JobWorker(Base):
+    """One job of a scheduler whose worker does jobs, such as evaluations. It is stored before it is submitted."""
+
+    __tablename__ = "job_workers"
+    __table_args__ = (Index("ix_job_workers_executor_state", "executor", "state"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    executor: Mapped[str] = mapped_column(String(16))
+    # The number of the scheduler's job. Null until the scheduler has confirmed it.
+    handle: Mapped[str | None] = mapped_column(String(100))
+    state: Mapped[SubmissionState] = mapped_column(default="submitting")
+    # In the scheduler's own words.
+    scheduler_state: Mapped[str | None] = mapped_column(String(50))
+    reason: Mapped[str | None] = mapped_column(Text)
+    host: Mapped[str | None] = mapped_column(String(255))
+    # Whether its worker has done a job. One that ends without is not replaced at once.
+    was_used: Mapped[bool] = mapped_column(default=False)
+    # When it was submitted, or when that was last tried.
+    submitted_at: Mapped[datetime] = mapped_column(default=utc_now)
+    # Since when the scheduler has not answered, or has not listed the job. Null if it lists the job.
+    unknown_since: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]

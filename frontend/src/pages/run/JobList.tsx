@@ -79,7 +79,7 @@ export function JobList<Job extends ListedJob>(props: JobListProps<Job>) {
               </BlockableButton>
             </Group>
           </Group>
-          {jobs.some(isUnfinished) && <NoPlayer />}
+          {jobs.some(isUnfinished) && <NoPlayer executor={run.executor} />}
           {props.charts}
           <WideTable label={`Table of ${kind}s`} className={runClasses.card}>
             <Table verticalSpacing={8} className={`${runClasses.oneLine} ${classes.table}`}>

@@ -92,7 +92,7 @@ export function JobPage<Job extends ShownJob>(props: JobPageProps<Job>) {
             </Text>
           )}
           <Reason of={job} />
-          {job.state === "queued" && <NoPlayer />}
+          {job.state === "queued" && <NoPlayer executor={run.executor} />}
           {children(job)}
         </>
       )}

@@ -88,7 +88,7 @@ function CalibrateForm({ run, checkpoints, chosen, onClose }: CalibrateFormProps
         A worker plays episodes and simulates how they could continue from some of their decisions. The
         returns of these futures estimate how wrong the critic's values are.
       </Text>
-      <NoPlayer />
+      <NoPlayer executor={run.executor} />
       <NativeSelect
         label="Checkpoint"
         data={checkpointChoices(checkpoints)}

@@ -96,7 +96,7 @@ function EvaluateForm({ run, choices, checkpoints, chosen, onClose }: EvaluateFo
       onSubmit={submit}
       onClose={onClose}
     >
-      <NoPlayer />
+      <NoPlayer executor={run.executor} />
       <NativeSelect
         label="Checkpoint"
         data={checkpointChoices(checkpoints)}
