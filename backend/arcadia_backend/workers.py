@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from sqlalchemy import ColumnElement, func, select, true
 from sqlalchemy.orm import Session
 
@@ -17,11 +17,35 @@ from arcadia_workers.contract.plugins.discovery import package_names
 from arcadia_workers.contract.plugins.loading import joined
 from arcadia_workers.contract.worker_api import INTERACTIVE_SLOTS, WORKERS, QueueName, WorkerDesired
 
+MAX_LABELS = 10
+Label = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,29}$")]
+Labels = Annotated[list[Label], Field(max_length=MAX_LABELS)]
+# Programs of others may hold this share of a GPU's memory. With more, the GPU is busy.
+MAX_FOREIGN_SHARE = 0.05
+
+
+def is_busy(gpu: dict[str, Any]) -> bool:
+    """Return True if programs of others use a GPU, so that no run starts on it."""
+    return bool(gpu["foreign_bytes"] > MAX_FOREIGN_SHARE * gpu["memory_bytes"])
+
 
 class WorkerEdit(BaseModel):
     """A change of a worker."""
 
-    desired: WorkerDesired
+    model_config = ConfigDict(extra="forbid")
+
+    desired: WorkerDesired | None = None
+    labels: Labels | None = Field(default=None, description="Labels of its host, which its other workers get too.")
+
+
+class WorkerGpu(BaseModel):
+    """A GPU of a host."""
+
+    index: int
+    name: str
+    memory_bytes: int
+    foreign_bytes: int = Field(description="Memory that programs of others hold.")
+    is_busy: bool = Field(description="True if programs of others hold more than 5 %, so that no run starts on it.")
 
 
 class WorkerPlugin(BaseModel):
@@ -52,6 +76,8 @@ class Worker(BaseModel):
     device: str
     cores: int
     memory_bytes: int
+    gpus: list[WorkerGpu] = Field(description="GPUs of its host that it may use.")
+    labels: list[str] = Field(description="Labels of its host, which runs may need.")
     low_disk_megabytes: int | None = Field(
         description="Free space of its disk if that is almost full, and 0 if nothing can be written there."
     )

@@ -324,7 +324,8 @@ RUN = RowTable(
     references={"poster_file_id": "files"},
     excluded=(
         *("reported_key", "parent_run_id", "parent_checkpoint_id", "lease_expires_at", "archived_at", "tags"),
-        *("project_id", "executor", "job_options", "person_id", "launched_by", "changed_by", "stopped_by"),
+        *("project_id", "executor", "job_options", "needs", "person_id", "launched_by", "changed_by", "stopped_by"),
+        *("gpu", "interruptible", "interruptions", "interrupted_for"),
     ),
     # Now in the manifest, so that moving a run to another project does not change its content.
     former=("project",),

@@ -51,8 +51,8 @@ class Database:
         self.url = make_url(url)
         self.files_dir = files_dir
         # Every session has the folder, so that the file of a deleted row can be removed after the commit, and the
-        # setting for the order of the queue.
-        self._info = {"files_dir": files_dir, "fair_share": fair_share}
+        # setting for the order of the queue. The sizes of kinds of runs are kept for a while.
+        self._info: dict[str, Any] = {"files_dir": files_dir, "fair_share": fair_share, "measured_sizes": {}}
         # When the last write failed because the disk was full. None if it succeeded.
         self.disk_full_at: float | None = None
         self.is_sqlite = self.url.get_backend_name() == "sqlite"

@@ -1,19 +1,23 @@
 """Forecast of a run before its launch: what it needs, what the workers have, and when it starts."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from statistics import median
-
 from pydantic import BaseModel, Field
-from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.configuration import queue_for
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.scope import current
-from arcadia_backend.database.tables import Run, Worker
-from arcadia_backend.metrics.points import MetricSeries, training_seconds
-from arcadia_backend.runs.history import MAX_MEASURED_RUNS, similar_environments, startup_seconds, trained_here
+from arcadia_backend.database.tables import Worker
+from arcadia_backend.runs.history import (
+    GPU_MEMORY,
+    MEMORY,
+    PROCESSOR,
+    Measured,
+    kind_label,
+    measure,
+    peak,
+    startup_seconds,
+    typical,
+)
 from arcadia_backend.runs.starts import ExpectedStart
 from arcadia_backend.runs.waiting import NEW_RUN, NewRun, read_waiting
 from arcadia_backend.web.lookup import hidden_runs
@@ -21,65 +25,13 @@ from arcadia_backend.workers import open_workers
 from arcadia_workers.contract.config import RunConfig
 from arcadia_workers.contract.config.problems import title_of
 from arcadia_workers.contract.config.shared import CeilingFields
-from arcadia_workers.contract.games import env_title
 from arcadia_workers.contract.plugins.loading import needed_plugins
 from arcadia_workers.contract.worker_api import EXECUTOR_TITLES, WORKERS, QueueName
-
-MEMORY, PROCESSOR, GPU_MEMORY = "system/rss_bytes", "system/cpu_percent", "system/gpu_memory_bytes"
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Measurements of earlier runs of a kind."""
-
-    run_ids: tuple[int, ...]
-    steps_per_second: float
-    # False if they trained in similar environments.
-    is_exact: bool
-
-
-def kind_label(kind: tuple[str, str]) -> str:
-    """Name a method and its environment."""
-    return f"{title_of(kind[0])} on {env_title(kind[1])}"
-
-
-def measure(session: Session, algorithm: str, env: str, queue: QueueName | None = None) -> Measured | None:
-    """Return what runs of a method reached in an environment, or else in similar ones. None if there are no runs."""
-    exact = _measure(session, algorithm, [env], queue, is_exact=True)
-    return exact or _measure(session, algorithm, similar_environments(env), queue, is_exact=False)
-
-
-def _measure(
-    session: Session, algorithm: str, envs: Sequence[str], queue: QueueName | None, *, is_exact: bool
-) -> Measured | None:
-    trained = [*trained_here(algorithm), Run.env.in_(envs), Run.step > 0]
-    if queue is not None:
-        trained.append(Run.queue == queue)
-    query = select(Run.id, Run.step, Run.parent_step).where(*trained)
-    rows = session.execute(query.order_by(Run.id.desc()).limit(MAX_MEASURED_RUNS)).all()
-    seconds = sum(training_seconds(session, [row.id for row in rows]).values())
-    steps = sum(row.step - (row.parent_step or 0) for row in rows)
-    if seconds <= 0 or steps <= 0:
-        return None
-    return Measured(tuple(row.id for row in rows), steps / seconds, is_exact)
 
 
 def seconds_before_training(config: RunConfig) -> float:
     """Return the seconds that a run measures its environments before training."""
     return config.ceiling_seconds if isinstance(config, CeilingFields) else 0.0
-
-
-def peak(session: Session, run_ids: Sequence[int], metric: str) -> float | None:
-    """Return the largest value of a metric in these runs, or None if none reported it."""
-    series = (MetricSeries.run_id.in_(run_ids), MetricSeries.name == metric)
-    return session.scalar(select(func.max(MetricSeries.max)).where(*series))
-
-
-def typical(session: Session, run_ids: Sequence[int], metric: str) -> float | None:
-    """Return the median over runs of the recent mean of a metric, or None if none reported it."""
-    series = (MetricSeries.run_id.in_(run_ids), MetricSeries.name == metric, MetricSeries.recent_mean.is_not(None))
-    means = [value for value in session.scalars(select(MetricSeries.recent_mean).where(*series)) if value is not None]
-    return median(means) if means else None
 
 
 class WorkerCapacity(BaseModel):
@@ -121,6 +73,7 @@ def forecast(
     priority: int,
     executor: str = WORKERS,
     project_id: int | None = None,
+    needs: str = "",
 ) -> RunForecast:
     """Return the forecast of a new run at the end of its priority in the queue."""
     queue = queue or queue_for(config)
@@ -133,7 +86,7 @@ def forecast(
     start, ahead, unknown = None, 0, f"{EXECUTOR_TITLES[executor]} decides when it starts."
     if executor == WORKERS:
         plugins = ",".join(needed_plugins(config.model_dump()))
-        new = NewRun((algorithm, env), config.total_steps, priority, current().person_id, project_id, plugins)
+        new = NewRun((algorithm, env), config.total_steps, priority, current().person_id, project_id, plugins, needs)
         start, ahead, unknown = _start(session, queue, workers, new)
     return RunForecast(
         queue=queue,

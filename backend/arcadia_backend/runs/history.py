@@ -1,19 +1,23 @@
-"""Durations of earlier runs of a kind, as the forecasts of starts use them."""
+"""Measurements of earlier runs of a kind: their durations and rates, and what they used."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from arcadia_backend.database.tables import ArchiveImport, Attempt, Run
-from arcadia_backend.metrics.points import training_seconds
+from arcadia_backend.metrics.points import MetricSeries, training_seconds
 from arcadia_backend.runs.starts import PastRun
-from arcadia_workers.contract.games import ENVIRONMENTS
+from arcadia_workers.contract.config.problems import title_of
+from arcadia_workers.contract.games import ENVIRONMENTS, env_title
 from arcadia_workers.contract.worker_api import ENDED, QueueName
 
 # Number of newest runs that a rate is measured from.
 MAX_MEASURED_RUNS = 20
+
+MEMORY, PROCESSOR, GPU_MEMORY = "system/rss_bytes", "system/cpu_percent", "system/gpu_memory_bytes"
 
 # A method and an environment.
 RunKind = tuple[str, str]
@@ -77,3 +81,52 @@ def _past_runs(session: Session, algorithm: str, envs: Sequence[str], queue: Que
     # Runs that failed before their first step have no rate, but they count as short ones.
     typical = median(rates)
     return [PastRun(typical if rate is None else rate, share, worker) for rate, share, worker in found]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Measurements of earlier runs of a kind."""
+
+    run_ids: tuple[int, ...]
+    steps_per_second: float
+    # False if they trained in similar environments.
+    is_exact: bool
+
+
+def kind_label(kind: RunKind) -> str:
+    """Name a method and its environment."""
+    return f"{title_of(kind[0])} on {env_title(kind[1])}"
+
+
+def measure(session: Session, algorithm: str, env: str, queue: QueueName | None = None) -> Measured | None:
+    """Return what runs of a method reached in an environment, or else in similar ones. None if there are no runs."""
+    exact = _measure(session, algorithm, [env], queue, is_exact=True)
+    return exact or _measure(session, algorithm, similar_environments(env), queue, is_exact=False)
+
+
+def _measure(
+    session: Session, algorithm: str, envs: Sequence[str], queue: QueueName | None, *, is_exact: bool
+) -> Measured | None:
+    trained = [*trained_here(algorithm), Run.env.in_(envs), Run.step > 0]
+    if queue is not None:
+        trained.append(Run.queue == queue)
+    query = select(Run.id, Run.step, Run.parent_step).where(*trained)
+    rows = session.execute(query.order_by(Run.id.desc()).limit(MAX_MEASURED_RUNS)).all()
+    seconds = sum(training_seconds(session, [row.id for row in rows]).values())
+    steps = sum(row.step - (row.parent_step or 0) for row in rows)
+    if seconds <= 0 or steps <= 0:
+        return None
+    return Measured(tuple(row.id for row in rows), steps / seconds, is_exact)
+
+
+def peak(session: Session, run_ids: Sequence[int], metric: str) -> float | None:
+    """Return the largest value of a metric in these runs, or None if none reported it."""
+    series = (MetricSeries.run_id.in_(run_ids), MetricSeries.name == metric)
+    return session.scalar(select(func.max(MetricSeries.max)).where(*series))
+
+
+def typical(session: Session, run_ids: Sequence[int], metric: str) -> float | None:
+    """Return the median over runs of the recent mean of a metric, or None if none reported it."""
+    series = (MetricSeries.run_id.in_(run_ids), MetricSeries.name == metric, MetricSeries.recent_mean.is_not(None))
+    means = [value for value in session.scalars(select(MetricSeries.recent_mean).where(*series)) if value is not None]
+    return median(means) if means else None

@@ -1,7 +1,7 @@
 """Queries that build the run schemas of the API, with the reasons of their states."""
 
 import math
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +14,7 @@ from arcadia_backend.database import tables
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.metrics.points import training_seconds
 from arcadia_backend.runs import schemas
+from arcadia_backend.runs.needs import read_needs, room_reason, unmet_reason
 from arcadia_backend.runs.start_steps import current_steps
 from arcadia_backend.runs.states import to_actions
 from arcadia_backend.runs.waiting import WaitingRuns, read_waiting, visible_runs
@@ -95,7 +96,11 @@ def state_reasons(session: Session, runs: Sequence[tables.Run]) -> dict[int, str
     }
     visible = visible_runs(session, queues) if queues else set()
     jobs = find_submissions(session, [run.id for run in runs if run.executor != WORKERS])
-    reasons = {run.id: _state_reason(run, workers, waiting, visible, jobs.get(run.id)) for run in runs}
+
+    def why_no_room(run: tables.Run, queue: QueueName, free: Sequence[tables.Worker]) -> str | None:
+        return room_reason(session, run, queue, free)
+
+    reasons = {run.id: _state_reason(run, workers, waiting, visible, jobs.get(run.id), why_no_room) for run in runs}
     for run_id, warning in _disk_warnings(session, [run for run in runs if run.state in ACTIVE]).items():
         reasons[run_id] = " ".join(filter(None, (warning, reasons[run_id])))
     return reasons
@@ -121,12 +126,16 @@ def find_submissions(session: Session, run_ids: Sequence[int]) -> dict[int, tabl
     return {row.run_id: row for row in session.scalars(query)}
 
 
+WhyNoRoom = Callable[[tables.Run, QueueName, Sequence[tables.Worker]], str | None]
+
+
 def _state_reason(
     run: tables.Run,
     workers: list[tables.Worker],
     queues: Mapping[QueueName, WaitingRuns],
     visible: Collection[int],
     job: tables.RunSubmission | None,
+    why_no_room: WhyNoRoom,
 ) -> str | None:
     if run.origin != "trained":
         if run.state != "running" or run.desired == "run":
@@ -142,7 +151,7 @@ def _state_reason(
     if run.state != "queued" or run.queue is None:
         return run.state_reason
     of_queue = [worker for worker in workers if worker.queue == run.queue]
-    waiting = _waiting_reason(run, run.queue, of_queue, queues[run.queue], visible)
+    waiting = _waiting_reason(run, run.queue, of_queue, queues[run.queue], visible, why_no_room)
     return " ".join(part for part in (run.state_reason, waiting) if part)
 
 
@@ -185,7 +194,12 @@ def _job_reason(run: tables.Run, job: tables.RunSubmission | None) -> str | None
 
 
 def _waiting_reason(
-    run: tables.Run, queue: QueueName, workers: list[tables.Worker], waiting: WaitingRuns, visible: Collection[int]
+    run: tables.Run,
+    queue: QueueName,
+    workers: list[tables.Worker],
+    waiting: WaitingRuns,
+    visible: Collection[int],
+    why_no_room: WhyNoRoom,
 ) -> str:
     name = queue.upper()
     if not workers:
@@ -193,9 +207,13 @@ def _waiting_reason(
     kind = f"{name} worker"
     if refused := paused_reason(workers, kind) or missing_reason(workers, run.needed_plugins, kind):
         return refused
+    if refused := unmet_reason(workers, queue, run.needs):
+        return refused
     free = [worker for worker in workers if worker.run_id is None and worker.desired == "work"]
     if waiting.count_ahead(run.id) >= sum(has_plugins(worker, run.needed_plugins) for worker in free):
         return f"Waiting for a free {name} worker. {waiting.describe(run.id, visible)}"
+    if refused := why_no_room(run, queue, free):
+        return f"{refused} {waiting.describe(run.id, visible)}".strip()
     if utc_now() - run.created_at < EXPECTED_CLAIM_TIME:
         return f"A {name} worker is about to take it."
     return f"Next in the queue. A free {name} worker has not taken it yet: a busy host may need minutes."
@@ -255,6 +273,9 @@ def _to_schema(
         warnings=[],
         executor=run.executor,
         job_options=run.job_options,
+        needs=read_needs(run.needs),
+        interruptible=run.interruptible,
+        interruptions=run.interruptions,
         core_hours=run.core_hours,
         gpu_hours=run.gpu_hours,
         submission=None,

@@ -65,7 +65,7 @@ def preview_run(db: Db, new: schemas.CreateRun) -> RunForecast:
     with db.read() as session:
         project_id = find_visible(session, new.project)
         executor = new.executor or default_executor(session, project_id)
-        return forecast(session, config, new.queue, new.priority, executor, project_id)
+        return forecast(session, config, new.queue, new.priority, executor, project_id, new.needs.to_text())
 
 
 def parse_filters(

@@ -9,6 +9,7 @@ from arcadia_backend.checkpoints.availability import CheckpointChoice
 from arcadia_backend.database.tables import RunOrigin, SubmissionState
 from arcadia_backend.projects.schemas import ProjectName
 from arcadia_backend.runs.job_options import JobOptions
+from arcadia_backend.runs.needs import RunNeeds
 from arcadia_backend.web.formats import JsonNumber
 from arcadia_workers.contract.events import RolePlace
 from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE
@@ -147,6 +148,9 @@ class Run(BaseModel):
     queue: QueueName | None = Field(description="Null for reported runs.")
     executor: str = Field(description="Where it trains: `workers`, or a scheduler.")
     job_options: list[str] = Field(description="Options of its job on Slurm, in addition to those of the settings.")
+    needs: RunNeeds = Field(description="What it needs of a worker's host.")
+    interruptible: bool = Field(description="Whether runs with a higher priority may take its place.")
+    interruptions: int = Field(description="How often runs with a higher priority have taken its place.")
     core_hours: float | None = Field(description="Used by its jobs on schedulers, as far as they have ended.")
     gpu_hours: float | None = Field(description="Used by its jobs on schedulers, as far as they have ended.")
     submission: SubmissionOfRun | None = Field(description="Its latest job on a scheduler. Null in comparisons.")
@@ -276,6 +280,10 @@ class CreateRun(_Request):
         default=None, description="Where it trains. A scheduler must be set up. Default: that of the project."
     )
     job_options: JobOptions = []
+    needs: RunNeeds = Field(default=RunNeeds(), description="What it needs of a worker's host.")
+    interruptible: bool = Field(
+        default=False, description="Whether runs with a higher priority may take its place. It continues afterwards."
+    )
     queue: QueueName | None = Field(default=None, description="Default: gpu if the device is cuda, otherwise cpu.")
     project: ProjectName | None = Field(default=None, description="Name of an existing project. Default: Main.")
 
@@ -287,6 +295,8 @@ class EditRun(_Request):
     tags: Tags | None = None
     notes: Notes | None = None
     priority: Priority | None = None
+    needs: RunNeeds | None = None
+    interruptible: bool | None = None
     project: ProjectName | None = None
 
 

@@ -34,7 +34,7 @@ from arcadia_backend.runs.schemas import MAX_TAGS, Action, BulkAction, CloneRun,
 from arcadia_backend.runs.states import Already, Change, Refusal, announce_run, decide, queue_on_request
 from arcadia_backend.web.lookup import require_trained
 from arcadia_workers.contract.config import RunConfig
-from arcadia_workers.contract.worker_api import QueueName
+from arcadia_workers.contract.worker_api import EXECUTOR_TITLES, WORKERS, QueueName
 
 _LOG_MESSAGES: dict[Action, str] = {"stop": "Stop requested.", "pause": "Pause requested.", "resume": "Resumed."}
 
@@ -46,6 +46,12 @@ def create(session: Session, new: CreateRun) -> Run:
     columns: dict[str, Any] = {"priority": new.priority, "notes": new.notes, "project_id": project_id}
     columns["executor"] = choose_executor(session, new.executor, project_id, new.job_options)
     columns["job_options"] = new.job_options
+    columns |= {"needs": new.needs.to_text(), "interruptible": new.interruptible}
+    if columns["needs"] and columns["executor"] != WORKERS:
+        message = (
+            f"Only runs on workers have needs. {EXECUTOR_TITLES[columns['executor']]} takes those of its settings."
+        )
+        raise Invalid(FieldError(field="needs", message=message))
     return add_to_queue(session, config, name=new.name, queue=new.queue, tags=new.tags, **columns)
 
 
@@ -60,9 +66,11 @@ def choose_executor(session: Session, name: str | None, project_id: int, job_opt
 
 def edit(session: Session, run: Run, changes: EditRun) -> None:
     """Change the name, notes, priority, tags or project of a run."""
-    for column in ("name", "notes", "priority"):
+    for column in ("name", "notes", "priority", "interruptible"):
         if (value := getattr(changes, column)) is not None:
             setattr(run, column, value)
+    if changes.needs is not None:
+        run.needs = changes.needs.to_text()
     if changes.tags is not None:
         _set_tags(run, changes.tags)
     if changes.project is not None:
@@ -223,6 +231,8 @@ def _for_copy(session: Session, run: Run, config: RunConfig, project: str | None
         "queue": run.queue if run.queue is not None and is_same_device else configuration.queue_for(config),
         "executor": run.executor,
         "job_options": run.job_options,
+        "needs": run.needs,
+        "interruptible": run.interruptible,
         "tags": [tag.tag for tag in run.tags],
         "project_id": project_of(session, run) if project is None else resolve(session, project),
     }

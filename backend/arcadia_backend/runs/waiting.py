@@ -13,6 +13,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.tables import Attempt, Run, Worker
 from arcadia_backend.runs.history import RunKind, past_runs, startup_seconds
+from arcadia_backend.runs.needs import offers
 from arcadia_backend.runs.order import REMEMBERED_HOURS, UNKNOWN_HOURS, Owner, WaitingWork, order, weight
 from arcadia_backend.runs.starts import (
     Durations,
@@ -176,6 +177,7 @@ class NewRun:
     person_id: int | None
     project_id: int | None
     needed_plugins: str = ""
+    needs: str = ""
 
 
 def read_waiting(
@@ -199,12 +201,13 @@ class _Reader:
         works, steps, people = self._read_works(typical)
         if new is not None:
             owner = {"people": new.person_id, "projects": new.project_id}.get(self._session.info["fair_share"])
-            needs = frozenset(package_names(new.needed_plugins))
+            needs = frozenset((*package_names(new.needed_plugins), *filter(None, [new.needs])))
             works.append(WaitingWork(NEW_RUN, self._now.timestamp(), new.priority, owner, typical, needs))
             steps[NEW_RUN] = (new.kind, new.steps)
         works = order(works, use)
         placed = works[:MAX_PLACED_RUNS]
-        slots, unmeasured = self._read_slots()
+        texts = frozenset(need for work in works for need in work.needs if need.startswith("{"))
+        slots, unmeasured = self._read_slots(texts)
         kinds = {steps[work.id][0] for work in placed}
         slowness = measure_slowness(self._past_of(kind) for kind in kinds)
         durations: dict[int, Durations | None] = {}
@@ -223,21 +226,21 @@ class _Reader:
     def _read_works(self, typical: float) -> tuple[list[WaitingWork], dict[int, tuple[RunKind, int]], dict[int, str]]:
         columns = (Run.id, Run.created_at, Run.priority, Run.algorithm, Run.env, Run.step, Run.total_steps)
         owner = _owner(self._session).label("owner")
-        query = select(*columns, Run.needed_plugins, Run.launched_by, owner).where(
+        query = select(*columns, Run.needed_plugins, Run.needs, Run.launched_by, owner).where(
             Run.state == "queued", Run.queue == self._queue, Run.executor == WORKERS, Run.archived_at.is_(None)
         )
         works: list[WaitingWork] = []
         steps: dict[int, tuple[RunKind, int]] = {}
         people: dict[int, str] = {}
         for row in self._session.execute(query):
-            needs = frozenset(package_names(row.needed_plugins))
+            needs = frozenset((*package_names(row.needed_plugins), *filter(None, [row.needs])))
             works.append(WaitingWork(row.id, row.created_at.timestamp(), row.priority, row.owner, typical, needs))
             steps[row.id] = ((row.algorithm, row.env), max(0, (row.total_steps or 0) - row.step))
             if row.launched_by:
                 people[row.id] = row.launched_by
         return works, steps, people
 
-    def _read_slots(self) -> tuple[list[Slot], list[int]]:
+    def _read_slots(self, texts: frozenset[str]) -> tuple[list[Slot], list[int]]:
         """Return a slot for each worker, and the running runs whose end is unknown."""
         columns = (Run.id, Run.algorithm, Run.env, Run.step, Run.total_steps, Run.seconds_left, Attempt.claimed_at)
         is_latest = (Attempt.run_id == Run.id) & (Attempt.attempt == Run.attempt)
@@ -252,7 +255,7 @@ class _Reader:
             free_in: Durations | None = Durations((0.0,)) if row is None else self._remaining(row)
             if row is not None and free_in is None:
                 unmeasured.append(row.id)
-            slots.append(Slot(working, free_in))
+            slots.append(Slot(working | offers(worker, self._queue, texts), free_in))
         return slots, unmeasured
 
     def _remaining(self, row: Any) -> Durations | None:

@@ -13,8 +13,8 @@ from arcadia_backend.configuration import queue_for
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.tables import Study, StudyPoint, StudyRun
 from arcadia_backend.errors import FieldError, Invalid
-from arcadia_backend.runs.forecast import kind_label, measure, seconds_before_training
-from arcadia_backend.runs.history import RunKind, startup_seconds
+from arcadia_backend.runs.forecast import seconds_before_training
+from arcadia_backend.runs.history import RunKind, kind_label, measure, startup_seconds
 from arcadia_backend.studies import points
 from arcadia_backend.studies.points import Draw, point_config, random_draws
 from arcadia_backend.studies.specification import MAX_SEED, Seeds, Specification

@@ -23,7 +23,7 @@ from arcadia_backend.job_kinds.practices.service import continue_due, end_if_wit
 from arcadia_backend.live.background import BackgroundThread
 from arcadia_backend.metrics.points import training_seconds
 from arcadia_backend.runs import service as runs
-from arcadia_backend.runs.forecast import kind_label, measure
+from arcadia_backend.runs.history import kind_label, measure
 from arcadia_backend.studies import planning, service
 from arcadia_backend.studies.points import next_draw, read_specification
 from arcadia_backend.studies.pruning import StudyPruner

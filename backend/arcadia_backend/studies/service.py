@@ -150,6 +150,7 @@ def _create_runs(session: Session, study: Study, limit: int) -> list[Run]:
         name = name_from_fields(configuration.to_document(config), varied)
         by: dict[str, Any] = {"person_id": study.person_id, "launched_by": study.started_by}
         by |= {"executor": spec.executor or WORKERS, "job_options": spec.job_options}
+        by |= {"needs": spec.needs.to_text(), "interruptible": spec.interruptible}
         run = add_to_queue(session, config, name=name, priority=spec.priority, project_id=study.project_id, **by)
         planned.run_id = run.id
         created.append(run)

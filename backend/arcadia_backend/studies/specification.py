@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, S
 from arcadia_backend.marks.signals import RuleName
 from arcadia_backend.runs.job_options import JobOptions
 from arcadia_backend.runs.names import field_titles, format_field, format_value
+from arcadia_backend.runs.needs import RunNeeds
 from arcadia_workers.contract.values import NO_BOOLEAN, STORABLE, Id
 from arcadia_workers.contract.worker_api import ExecutorName
 
@@ -165,6 +166,8 @@ class Specification(_Strict):
         description="Where the runs train. Default: that of the project. A scheduler gets all planned runs at once.",
     )
     job_options: JobOptions = []
+    needs: RunNeeds = Field(default=RunNeeds(), description="What each run needs of a worker's host.")
+    interruptible: bool = Field(default=False, description="Whether runs with a higher priority may take their place.")
     diagnosis: DiagnosedRun | None = Field(default=None, description="Finding of a run whose fix the study tests.")
 
     @property

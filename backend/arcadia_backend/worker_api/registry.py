@@ -64,7 +64,7 @@ class NameTaken(Problem):
 def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> Beat:
     """Record a heartbeat and renew the leases of the worker. The caller raises `stale` after the commit."""
     _refuse_taken_name(session, report)
-    answer = Beat()
+    answer, is_interrupted = Beat(), False
     held = report.run
     if held is not None:
         try:
@@ -74,14 +74,14 @@ def beat(session: Session, settings: Settings, report: worker_api.Heartbeat) -> 
         except NotFound:
             answer.stale = StaleAttempt(f"Run {held.id} was deleted. Stop its trainer.")
         else:
-            answer.desired = run.desired
+            answer.desired, is_interrupted = run.desired, run.interrupted_for is not None
             answer.changes = list_requested(session, run.id)
             _renew(settings, run)
     # Lock in order of the ids, so that two heartbeats cannot deadlock.
     for assignment in sorted(report.jobs, key=lambda assignment: assignment.id):
         answer.jobs.append(_beat_job(session, settings, assignment))
     worker = _store(session, report, held.id if held is not None and answer.stale is None else None)
-    answer.drain = worker.desired == "drain"
+    answer.drain = worker.desired == "drain" or is_interrupted
     return answer
 
 
@@ -138,13 +138,18 @@ def leave(session: Session, name: str) -> None:
 
 
 def edit(session: Session, name: str, changes: workers.WorkerEdit) -> workers.Worker:
-    """Pause or drain a worker, or let it work again."""
+    """Pause or drain a worker, let it work again, or change the labels of its host."""
     worker = _find(session, name)
     if worker.executor != WORKERS:
         raise Conflict(f"Worker {name} is a job of a scheduler. Stop its run instead.")
-    if worker.desired != changes.desired:
+    if changes.desired is not None and worker.desired != changes.desired:
         worker.desired = changes.desired
         announce_worker(session, name)
+    if changes.labels is not None:
+        labels = sorted({*changes.labels})
+        for each in session.scalars(select(Worker).where(Worker.host == worker.host).order_by(Worker.name)):
+            each.labels = labels
+            announce_worker(session, each.name)
     return _describe(session, [worker])[0]
 
 
@@ -192,6 +197,8 @@ def _describe(session: Session, listed: Sequence[Worker]) -> list[workers.Worker
             device=worker.device,
             cores=worker.cores,
             memory_bytes=worker.memory_bytes,
+            gpus=[workers.WorkerGpu(**gpu, is_busy=workers.is_busy(gpu)) for gpu in worker.gpus],
+            labels=worker.labels,
             low_disk_megabytes=worker.low_disk_megabytes if is_connected(worker, now) else None,
             pid=worker.pid,
             plugins=[workers.WorkerPlugin(**plugin, differs=_differs(plugin)) for plugin in worker.plugins],
@@ -221,7 +228,8 @@ def _store(session: Session, report: worker_api.Heartbeat, run_id: int | None) -
     worker = session.get(Worker, report.name, with_for_update=True)
     changed = worker is None or not is_connected(worker, utc_now()) or worker.run_id != run_id
     if worker is None:
-        worker = Worker(name=report.name)
+        labels = session.scalar(select(Worker.labels).where(Worker.host == report.host).limit(1))
+        worker = Worker(name=report.name, labels=labels or [])
         session.add(worker)
     low_disk = to_megabytes(report.low_disk_bytes)
     if worker.low_disk_megabytes != low_disk:
@@ -234,6 +242,7 @@ def _store(session: Session, report: worker_api.Heartbeat, run_id: int | None) -
         worker.last_seen_at = now
     for column in ("host", "queue", "pid", "version", "device", "cores", "memory_bytes", "job_slots", "executor"):
         setattr(worker, column, getattr(report, column))
+    worker.gpus = [gpu.model_dump() for gpu in report.gpus]
     worker.plugins = [plugin.model_dump() for plugin in report.plugins]
     worker.run_id, worker.left = run_id, False
     if changed:

@@ -17,6 +17,7 @@ from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Attempt, Run, RunSubmission, Usage, Worker
 from arcadia_backend.errors import Conflict
 from arcadia_backend.logs import note
+from arcadia_backend.runs.needs import read_fit
 from arcadia_backend.runs.start_steps import record_claim
 from arcadia_backend.runs.states import announce_run, queue_again, state_after_release
 from arcadia_backend.runs.waiting import first_waiting
@@ -46,13 +47,18 @@ from arcadia_workers.contract.worker_api import (
 def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -> Claim | None:
     """Claim the first waiting run of a queue for a worker. Return None if no run waits or the worker is paused."""
     is_waiting = (Run.state == "queued", Run.queue == queue, Run.executor == WORKERS)
-    waiting = (*is_waiting, can_be_done_by(session, worker, Run))
+    waiting: tuple[ColumnElement[bool], ...] = (*is_waiting, can_be_done_by(session, worker, Run))
+    fit = read_fit(session, worker, queue, lambda condition: first_waiting(session, queue, (*waiting, condition)))
+    waiting = (*waiting, *fit.conditions)
 
     def first(condition: ColumnElement[bool]) -> int | None:
         return first_waiting(session, queue, (*waiting, condition))
 
     run = claim_first(session, settings, Run, waiting, first, worker, _CLAIMED)
-    return None if run is None else _begin(session, settings, run, worker)
+    if run is None:
+        return None
+    run.gpu = fit.gpu_of(run)
+    return _begin(session, settings, run, worker)
 
 
 def claim_one(session: Session, settings: Settings, run_id: int, wanted: RunClaimRequest) -> Claim | StaleAttempt:
@@ -105,6 +111,8 @@ _CLAIMED: dict[str, Any] = {
     "finished_at": None,
     "steps_per_second": None,
     "seconds_left": None,
+    "gpu": None,
+    "interrupted_for": None,
 }
 
 
@@ -128,6 +136,7 @@ def _begin(session: Session, settings: Settings, run: Run, worker: str) -> Claim
         checkpoints=[offer(checkpoint) for checkpoint in list_resumable(session, run)],
         changes=list_requested(session, run.id),
         installation=read_installation_id(session),
+        gpu=run.gpu,
     )
 
 
@@ -200,6 +209,8 @@ class RunAttempts(Attempts[Run]):
             note(session, held, message, "warning")
             return
         reason = message if outcome == "drained" else None
+        if outcome == "drained" and held.interrupted_for is not None:
+            reason = f"Interrupted by run {held.interrupted_for}, which has a higher priority."
         held.state, held.state_reason = state_after_release(held.desired), None
         if held.state == "queued":
             queue_again(held, reason)

@@ -37,6 +37,7 @@ from arcadia_backend.runs.waiting import QUEUE_ORDER
 from arcadia_backend.web.idempotency import delete_expired_keys
 from arcadia_backend.web.lookup import find_job, find_run
 from arcadia_backend.worker_api import jobs, runs
+from arcadia_backend.worker_api.interruptions import interrupt
 from arcadia_backend.worker_api.registry import delete_gone_workers
 from arcadia_backend.workers import connected_workers, free_job_slots, job_takers, open_workers, running_jobs
 from arcadia_workers.contract.worker_api import (
@@ -121,6 +122,8 @@ class Sweeper(BackgroundThread):
             self.end_silent_attempts(now)
         with self._failures.guard("Ringing for waiting work"):
             self._ring(now)
+        with self._failures.guard("Interrupting runs for others of a higher priority"):
+            interrupt(self._database)
         with self._failures.guard("Removing abandoned uploads"):
             pieces.remove_abandoned(self._settings.files_dir)
         with self._failures.guard("Removing deleted files"):

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from arcadia_workers.contract.layout import default_data_dir
-from arcadia_workers.contract.worker_api import MOST_JOBS
+from arcadia_workers.contract.worker_api import MOST_JOBS, MOST_SLOTS
 
 PREFIX = "ARCADIA_"
 # Prefix of the settings of the tests.
@@ -274,6 +274,7 @@ class WorkerSettings(SettingsWithSecretFiles):
     worker_alive_file: Path | None = Field(
         default=None, description="File to touch after each successful heartbeat, for health checks."
     )
+    slots: int = Field(default=1, ge=1, le=MOST_SLOTS, description="Number of runs that this host trains at once.")
     jobs: int = Field(default=1, ge=0, le=MOST_JOBS, description="Number of concurrent jobs in addition to training.")
     job_niceness: int = Field(
         default=5,

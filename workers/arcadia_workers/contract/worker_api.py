@@ -44,6 +44,8 @@ MAX_BELL_SECONDS = 55.0
 
 MOST_EVENTS = 1_000
 MOST_JOBS = 64  # per worker
+MOST_SLOTS = 64  # per host
+MOST_GPUS = 64  # per host
 MOST_PLUGINS = 200  # per worker
 
 # The relative path of a file in a run directory. No part starts with a dot.
@@ -108,6 +110,15 @@ class ReportedPlugin(_Request):
     problem: Message | None = None
 
 
+class ReportedGpu(_Request):
+    """A GPU of a host, with the memory that programs of others hold."""
+
+    index: SmallCount
+    name: ShortText
+    memory_bytes: Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN]
+    foreign_bytes: Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN] = 0
+
+
 class MachineFacts(_Request):
     """Facts about the host and process of a worker."""
 
@@ -122,6 +133,10 @@ class MachineFacts(_Request):
     # Otherwise it is left out, as by earlier workers.
     low_disk_bytes: Annotated[int, Field(ge=0, le=2**53), NO_BOOLEAN] | None = Field(
         default=None, exclude_if=lambda free: free is None
+    )
+    # Left out if there are none, as by earlier workers.
+    gpus: Annotated[list[ReportedGpu], Field(max_length=MOST_GPUS)] = Field(
+        default=[], exclude_if=lambda gpus: not gpus
     )
     # The ended process on this host that used the worker's directory before. It may have had the same worker name.
     replaces: SmallCount | None = None
@@ -204,6 +219,8 @@ class Claim(_Answer):
     checkpoints: list[OfferedCheckpoint]
     changes: list[RequestedChange] = []
     installation: str = ""
+    # The number of the GPU to train on, if the host has several or shares them.
+    gpu: int | None = Field(default=None, exclude_if=lambda gpu: gpu is None)
     # Only for this attempt. A server without accounts sends none.
     token: str | None = Field(default=None, exclude_if=lambda token: token is None)
 

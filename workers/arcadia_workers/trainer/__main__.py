@@ -26,6 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] == ["--wait-for-arguments"]:
         given = sys.argv[1:] = awaited_arguments(Path(given[1]), stop)
     options = launching.parser().parse_args(given)
+    if options.gpu is not None:
+        # CUDA reads these at its first use.
+        os.environ |= {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": str(options.gpu)}
     if options.list_presets:
         print(launching.presets())
         return 0

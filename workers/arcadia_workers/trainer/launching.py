@@ -62,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--dir", type=Path, metavar="RUN_DIR", dest="directory", help="the run directory")
     parser.add_argument("--resume", action="store_true", help="continue from the newest checkpoint in RUN_DIR")
+    parser.add_argument("--gpu", type=int, metavar="N", help="train on GPU N, as nvidia-smi numbers them")
     parser.add_argument("--no-progress-bar", action="store_true", help="do not print progress")
     return parser
 

@@ -28,6 +28,7 @@ from arcadia_workers.contract.worker_api import (
     INTERACTIVE_SLOTS,
     JOBS_QUEUE,
     MOST_JOBS,
+    MOST_SLOTS,
     QUEUES,
     WORKERS,
     private_queue,
@@ -47,6 +48,7 @@ from arcadia_workers.worker.machine import (
     take_name,
 )
 from arcadia_workers.worker.once import WantedRun, check_backend, do_jobs, train_once
+from arcadia_workers.worker.slots import serve_slots, slot_arguments, worker_command
 from arcadia_workers.worker.supervisor import Supervisor
 from arcadia_workers.worker.trainer_process import LocalLauncher, WarmProcess
 from arcadia_workers.worker.work import TRAINER, Jobs, Training
@@ -72,6 +74,13 @@ def job_slots(text: str) -> int:
     return int(text)
 
 
+def slots(text: str) -> int:
+    """Parse the number of slots."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_SLOTS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MOST_SLOTS}")
+    return int(text)
+
+
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     """Parse the command line. Addresses and secrets may also come from ARCADIA_* variables."""
     parser = argparse.ArgumentParser(
@@ -93,6 +102,12 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
             f"{INTERACTIVE_SLOTS} more slots are only for live games and other jobs that a person waits for"
         ),
     )
+    parser.add_argument(
+        "--slots",
+        type=slots,
+        metavar="N",
+        help="ARCADIA_SLOTS: number of runs to train at once on this host, each by a worker of its own (default: 1)",
+    )
     parser.add_argument("--backend-url", help="ARCADIA_BACKEND_URL: address of the backend")
     parser.add_argument("--worker-dir", type=Path, help="ARCADIA_WORKER_DIR: folder for run directories")
     parser.add_argument("--ca-file", type=Path, help="ARCADIA_CA_FILE: certificates that sign the backend's, as PEM")
@@ -113,7 +128,7 @@ def read_settings(options: argparse.Namespace) -> WorkerSettings:
     """Read the settings. Exit with an error message if any is invalid."""
     if unknown := unknown_settings(os.environ):
         sys.exit(f"arcadia worker: {unknown}")
-    given = {name: getattr(options, name) for name in ("backend_url", "worker_dir", "jobs", "ca_file")}
+    given = {name: getattr(options, name) for name in ("backend_url", "worker_dir", "jobs", "slots", "ca_file")}
     given = {name: value for name, value in given.items() if value is not None}
     if "backend_url" not in given and (joined := read_joined()):
         given = {name: value for name, value in asdict(joined).items() if value is not None} | given
@@ -184,6 +199,9 @@ def main() -> int:
         return train_once(settings, options.queue, options.name, options.executor, wanted)
     if options.job_worker is not None:
         return do_jobs(settings, options.name, options.executor, options.job_worker)
+    if settings.slots > 1:
+        each = [slot_arguments(sys.argv[1:], options.name, settings.worker_dir, slot) for slot in range(settings.slots)]
+        return serve_slots([worker_command(arguments) for arguments in each])
     return serve(options, settings)
 
 

@@ -5,12 +5,13 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from arcadia_workers.contract.worker_api import JobDesired, MachineFacts
 from arcadia_workers.worker.answers import BackendError, StaleAttemptError, WrongTokenError
 from arcadia_workers.worker.assignment import Lease
 from arcadia_workers.worker.backend_client import BackendClient
-from arcadia_workers.worker.machine import low_disk_bytes
+from arcadia_workers.worker.machine import low_disk_bytes, read_gpus
 
 IDLE_SECONDS = 5.0
 # While the backend hears from this worker by the doorbell, heartbeats only repeat its facts.
@@ -68,7 +69,7 @@ class HeartbeatThread(threading.Thread):
         while not self._closed and self._client.wrong_token is None:
             self._wake.clear()
             held = self._held
-            self._look_at_disk()
+            self._look_at_machine()
             if held or not self._is_known():
                 self._beat(held)
             else:
@@ -84,11 +85,13 @@ class HeartbeatThread(threading.Thread):
             and time.monotonic() - self._sent[0] < BELL_SECONDS
         )
 
-    def _look_at_disk(self) -> None:
+    def _look_at_machine(self) -> None:
         if self._directory is not None and time.monotonic() - self._disk_at >= DISK_SECONDS:
             self._disk_at = time.monotonic()
-            free = low_disk_bytes(self._directory)
-            self._facts = self._facts.model_copy(update={"low_disk_bytes": free})
+            changes: dict[str, Any] = {"low_disk_bytes": low_disk_bytes(self._directory)}
+            if self._facts.gpus:
+                changes["gpus"] = read_gpus() or self._facts.gpus
+            self._facts = self._facts.model_copy(update=changes)
 
     def _beat(self, held: tuple[Lease, ...]) -> None:
         """Send one heartbeat per installation of the held assignments, or an empty one."""

@@ -16,10 +16,11 @@ from itertools import count
 from pathlib import Path
 
 import psutil
+import pynvml
 
 from arcadia_workers.contract.build import build
 from arcadia_workers.contract.plugins.loading import PLUGINS
-from arcadia_workers.contract.worker_api import MachineFacts, ReportedPlugin
+from arcadia_workers.contract.worker_api import MachineFacts, ReportedGpu, ReportedPlugin
 from arcadia_workers.worker.answers import BackendError, NameTakenError, WrongTokenError
 
 
@@ -41,6 +42,51 @@ def gpu_name() -> str | None:
     return names[0].strip() or None
 
 
+# Reported in steps of this size, so that facts change rarely.
+FOREIGN_STEP_BYTES = 2**28
+
+
+def read_gpus() -> list[ReportedGpu]:
+    """Return the GPUs that this process may use, with the memory that programs of others hold.
+
+    A GPU that CUDA_VISIBLE_DEVICES names by anything but a number is not reported. Its worker uses it alone.
+    """
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    chosen = None if visible is None else [each.strip() for each in visible.split(",")]
+    try:
+        pynvml.nvmlInit()
+        return [
+            _read_gpu(index) for index in range(pynvml.nvmlDeviceGetCount()) if chosen is None or str(index) in chosen
+        ]
+    except pynvml.NVMLError:
+        return []
+
+
+def _read_gpu(index: int) -> ReportedGpu:
+    gpu = pynvml.nvmlDeviceGetHandleByIndex(index)
+    foreign = sum(
+        process.usedGpuMemory or 0
+        for process in pynvml.nvmlDeviceGetComputeRunningProcesses(gpu)
+        if not _is_trainer(process.pid)
+    )
+    name = pynvml.nvmlDeviceGetName(gpu)
+    return ReportedGpu(
+        index=index,
+        name=name if isinstance(name, str) else name.decode(),
+        memory_bytes=pynvml.nvmlDeviceGetMemoryInfo(gpu).total,
+        foreign_bytes=foreign // FOREIGN_STEP_BYTES * FOREIGN_STEP_BYTES,
+    )
+
+
+def _is_trainer(pid: int) -> bool:
+    """Return True for the processes of runs and jobs, also those of other workers on this host."""
+    try:
+        process = psutil.Process(pid)
+        return any(TRAINER_MODULE in each.cmdline() for each in (process, *process.parents()))
+    except psutil.Error:
+        return False
+
+
 def usable_cores() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -59,6 +105,7 @@ def machine_facts(replaces: int | None = None) -> MachineFacts:
             ReportedPlugin(name=plugin.name, version=plugin.version, problem=plugin.problem)
             for plugin in PLUGINS.values()
         ],
+        gpus=read_gpus(),
         replaces=replaces,
     )
 
@@ -124,6 +171,8 @@ LOCK_SECONDS = 10.0
 # The backend considers a worker gone after 15 seconds of silence.
 NAME_SECONDS = 20.0
 RETRY_SECONDS = 0.5
+
+TRAINER_MODULE = "arcadia_workers.trainer"
 
 log = logging.getLogger(__name__)
 

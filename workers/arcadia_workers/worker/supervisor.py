@@ -189,7 +189,8 @@ class Supervisor:
             if is_disk_full(str(error)):
                 return self._wait_for_space()
             return Ending("failed", f"The worker could not prepare its directory: {error}")
-        process = self._launcher.launch(self._work.command(directory), directory, self._work.environment)
+        command = [*self._work.command(directory), *claimed.arguments]
+        process = self._launcher.launch(command, directory, self._work.environment)
         relay = Relay(self._client, claimed.assignment, Spool(directory))
         relay.start()
         try:

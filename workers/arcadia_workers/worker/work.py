@@ -91,6 +91,8 @@ class Claimed:
 
     assignment: Assignment
     prepare_directory: Callable[[Path, IsCanceled], None]
+    # Arguments of its process, besides those that follow from the directory.
+    arguments: Sequence[str] = ()
 
 
 class Work(Protocol):
@@ -132,7 +134,11 @@ class Training:
         """Return the assignment of a claim."""
         assignment = Assignment(self.noun, claim.run_id, claim.attempt, claim.installation or None, claim.token)
         prepare = partial(attempt_directory.prepare_run, assignment=assignment, claim=claim, store=self.store)
-        return Claimed(assignment, lambda directory, is_canceled: prepare(directory, is_canceled=is_canceled))
+        return Claimed(
+            assignment,
+            lambda directory, is_canceled: prepare(directory, is_canceled=is_canceled),
+            () if claim.gpu is None else ("--gpu", str(claim.gpu)),
+        )
 
     def command(self, directory: Path) -> list[str]:
         """Return the trainer's command, which resumes from the newest checkpoint."""

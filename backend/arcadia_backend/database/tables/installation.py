@@ -59,4 +59,8 @@ class Worker(Base):
     last_seen_at: Mapped[datetime] = mapped_column(default=utc_now)
     # As worker_api.ReportedPlugin.
     plugins: Mapped[list[dict[str, Any]]] = mapped_column(default=list, server_default="[]")
+    # As worker_api.ReportedGpu.
+    gpus: Mapped[list[dict[str, Any]]] = mapped_column(default=list, server_default="[]")
+    # Labels of its host. People choose them.
+    labels: Mapped[list[str]] = mapped_column(default=list, server_default="[]")
     left: Mapped[bool] = mapped_column(default=False)

@@ -15,7 +15,7 @@ from arcadia_backend.job_kinds.practices.schemas import PracticeCostPreview, Pra
 from arcadia_backend.jobs import find_with_job, job_fields, read_queue
 from arcadia_backend.live.notices import Topic
 from arcadia_backend.replays.players import find_player, read_track
-from arcadia_backend.runs.forecast import measure
+from arcadia_backend.runs.history import measure
 from arcadia_backend.web.lookup import find_run, why_not_trained
 from arcadia_workers.contract.jobs import RecordedReview
 from arcadia_workers.contract.layout import DEFAULT_KEPT
