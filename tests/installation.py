@@ -194,8 +194,12 @@ class Installation:
         niceness: int = TRAINING_NICENESS,
         *,
         has_broker: bool = True,
+        slots: int = 1,
     ) -> Service:
-        """Start a worker and wait until the backend sees it. Without a broker it waits at the backend."""
+        """Start a worker and wait until the backend sees it, and all its slots.
+
+        Without a broker it waits at the backend. Several slots are workers named with numbers.
+        """
         options = [
             "--queue",
             "cpu",
@@ -204,11 +208,13 @@ class Installation:
             "--worker-dir",
             str(directory or self.directory / "workers" / name),
         ]
+        options += ["--slots", str(slots)] if slots > 1 else []
         program = ["arcadia_workers.worker", *options]
         without = "" if has_broker else "BROKER_URL"
         self.workers[name] = self._service(name, program, niceness, prefix, without=without)
         self.workers[name].start()
-        self.wait_until(lambda: self.state_of_worker(name) in ("idle", "busy"))
+        names = [name] if slots == 1 else [f"{name}-{slot + 1}" for slot in range(slots)]
+        self.wait_until(lambda: all(self.state_of_worker(each) in ("idle", "busy") for each in names))
         return self.workers[name]
 
     def job(self, name: str, run: int, attempt: int = 1, prefix: Sequence[str] = ()) -> Service:

@@ -122,9 +122,15 @@ class AsyncClient(
         """List the workers."""
         return [Worker(data) for data in await self.transport.get("/workers")]
 
-    async def edit_worker(self, name: str, desired: str) -> Worker:
-        """Let a worker work, pause after its work, or drain, which puts its work back in the queue."""
-        return Worker(await self.transport.call("PATCH", f"/workers/{quote(name)}", body={"desired": desired}))
+    async def edit_worker(
+        self, name: str, desired: str | None = None, *, labels: Sequence[str] | None = None
+    ) -> Worker:
+        """Let a worker work, pause after its work, or drain, which puts its work back in the queue.
+
+        `labels` replaces those of its host.
+        """
+        body = {"desired": desired, "labels": None if labels is None else list(labels)}
+        return Worker(await self.transport.call("PATCH", f"/workers/{quote(name)}", body=body))
 
     async def remove_worker(self, name: str) -> None:
         """Remove a worker that is gone from the list. It is listed again if it returns."""

@@ -35,6 +35,8 @@ class AsyncRunRequests(AsyncRequests):
         queue: str | None = None,
         executor: str | None = None,
         job_options: Sequence[str] = (),
+        needs: Mapping[str, Any] | None = None,
+        interruptible: bool = False,
         project: str | None = None,
         **changes: Any,
     ) -> AsyncRun:
@@ -42,7 +44,9 @@ class AsyncRunRequests(AsyncRequests):
 
         The default project is ARCADIA_PROJECT, or Main. Without an executor, such as workers, slurm or ray, the
         default of the project decides where it trains. A job of Slurm may have options of sbatch, such as
-        `["--qos=long"]`.
+        `["--qos=long"]`. On workers, `needs` says what the run needs of a host, such as
+        `{"labels": ["a100"], "cores": 4, "memory_gb": 8, "gpu_memory_gb": 12}`. Runs with a higher priority may take
+        the place of an interruptible one.
         """
         body = {
             **_configuration(preset, seed, config, changes),
@@ -54,6 +58,8 @@ class AsyncRunRequests(AsyncRequests):
             "project": resolve_project(project),
             **_chosen(executor),
             **({"job_options": list(job_options)} if job_options else {}),
+            **({"needs": dict(needs)} if needs else {}),
+            **({"interruptible": True} if interruptible else {}),
         }
         return AsyncRun(self.transport, await self.transport.post("/runs", body))
 
@@ -66,10 +72,12 @@ class AsyncRunRequests(AsyncRequests):
         priority: int = 0,
         queue: str | None = None,
         executor: str | None = None,
+        needs: Mapping[str, Any] | None = None,
         **changes: Any,
     ) -> RunForecast:
         """Forecast what a run would need, and when it could start, without launching it."""
-        shared = {"priority": priority, "queue": queue, **_chosen(executor)}
+        shared: dict[str, Any] = {"priority": priority, "queue": queue, **_chosen(executor)}
+        shared |= {"needs": dict(needs)} if needs else {}
         body = {**_configuration(preset, seed, config, changes), **shared}
         return RunForecast(await self.transport.post("/runs/preview", body))
 

@@ -127,10 +127,13 @@ class AsyncRun(AsyncResource, RunRecord):
         tags: Sequence[str] | None = None,
         notes: str | None = None,
         priority: int | None = None,
+        needs: Mapping[str, Any] | None = None,
+        interruptible: bool | None = None,
         project: str | None = None,
     ) -> AsyncRun:
-        """Change the name, all tags, the notes or the priority, or move the run to another project."""
-        fields = {"name": name, "notes": notes, "priority": priority, "project": project}
+        """Change the name, all tags, the notes, the priority or the needs, or move the run to another project."""
+        fields: dict[str, Any] = {"name": name, "notes": notes, "priority": priority, "project": project}
+        fields |= {"needs": None if needs is None else dict(needs), "interruptible": interruptible}
         return await self._edit({**fields, "tags": None if tags is None else list(tags)})
 
     async def tag(self, *tags: str) -> AsyncRun:

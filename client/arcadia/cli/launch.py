@@ -15,14 +15,17 @@ from arcadia.cli.control import finish_new_runs
 from arcadia.cli.options import (
     Changes,
     Executor,
+    Interruptible,
     JobOptions,
     Json,
+    Needs,
     NewProject,
     Quiet,
     Wait,
     open_client,
     parse_changes,
     parse_numbers,
+    read_needs,
 )
 from arcadia.cli.output import (
     clean,
@@ -105,6 +108,8 @@ def launch(
     queue: Annotated[str | None, typer.Option(help="cpu or gpu. Default: according to the configured device.")] = None,
     executor: Executor = None,
     job_option: JobOptions = [],  # noqa: B006
+    need: Needs = [],  # noqa: B006
+    interruptible: Interruptible = False,
     priority: Annotated[int, typer.Option(help="Runs with a higher priority start first.")] = 0,
     project: NewProject = None,
     forecast: Annotated[
@@ -122,12 +127,13 @@ def launch(
     fields = parse_changes(changes)
     seeds = parse_numbers(seed) if seed else []
     if forecast:
-        wanted = {"config": base, "queue": queue, "executor": executor, "priority": priority}
+        wanted = {"config": base, "queue": queue, "executor": executor, "priority": priority, "needs": read_needs(need)}
         expected = client.forecast(preset or None, **{**wanted, **fields})
         print_forecast(expected, len(seeds), as_json=as_json)
         return
     where = {"queue": queue, "executor": executor, "priority": priority, "project": project}
     shared: dict[str, Any] = {"config": base, "tags": tag, "notes": notes, "job_options": job_option, **where}
+    shared |= {"needs": read_needs(need), "interruptible": interruptible}
     runs = [client.launch(preset or None, **{**shared, **fields, **own}) for own in per_seed(name, seeds)]
     finish_new_runs(runs, wait=wait, quiet=quiet, as_json=as_json)
 

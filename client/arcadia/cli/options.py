@@ -212,7 +212,8 @@ def _fetch(ctx: typer.Context, path: str, **params: Any) -> Any:
 MAX_NUMBERS = 1_000
 # Parameters of Client.launch, Run.clone and Run.fork, which take fields of a configuration besides.
 NOT_FIELDS = frozenset(
-    "self preset config checkpoint name tags notes priority queue executor job_options project more_steps".split()
+    "self preset config checkpoint name tags notes priority queue executor job_options needs interruptible project "
+    "more_steps".split()
 )
 RUN_HELP = "Run: its number, its name, or @last."
 RUNS_HELP = "Runs: numbers, names, ranges such as 7-12, or @last."
@@ -222,6 +223,17 @@ RunReference = Annotated[
 ]
 Executor = Annotated[
     str | None, typer.Option("--executor", help="workers, or a scheduler such as slurm. Default: that of the project.")
+]
+Needs = Annotated[
+    list[str],
+    typer.Option(
+        "--need",
+        metavar="NAME=VALUE",
+        help="What a run needs of a worker's host: cores, memory_gb, gpu_memory_gb or label. Repeat it for several.",
+    ),
+]
+Interruptible = Annotated[
+    bool, typer.Option("--interruptible", help="Runs with a higher priority may take its place. It continues later.")
 ]
 JobOptions = Annotated[
     list[str],
@@ -286,6 +298,20 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
             raise typer.BadParameter(f"{field.strip()} is not a field of a configuration; it may be an option")
         fields[field.strip()] = parse_value(value)
     return fields
+
+
+def read_needs(needs: list[str]) -> dict[str, Any]:
+    """Return the needs of several NAME=VALUE. `label` may be given several times."""
+    read: dict[str, Any] = {}
+    for need in needs:
+        name, equals, value = need.partition("=")
+        if not equals or name not in ("cores", "memory_gb", "gpu_memory_gb", "label") or not value:
+            raise typer.BadParameter(f"--need {need}: use cores=4, memory_gb=8, gpu_memory_gb=12 or label=a100")
+        if name == "label":
+            read.setdefault("labels", []).append(value)
+        else:
+            read[name] = parse_value(value)
+    return read
 
 
 def parse_count(text: str, option: str) -> int:

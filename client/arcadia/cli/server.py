@@ -249,11 +249,12 @@ def workers(ctx: typer.Context, as_json: Json = False) -> None:
             str(worker["run_id"] or ("another project" if worker["state"] == "busy" else "")),
             str(worker["cores"]),
             format_size(worker["memory_bytes"]),
+            " ".join(worker.get("labels", [])),
             age(worker["last_seen_at"]),
         ]
         for worker in listed
     ]
-    columns = ["NAME*", "HOST*", "STATE", "", "QUEUE", "RUN>", "CORES>", "MEMORY>", "SEEN>"]
+    columns = ["NAME*", "HOST*", "STATE", "", "QUEUE", "RUN>", "CORES>", "MEMORY>", "LABELS*", "SEEN>"]
     print_table(columns, rows, empty="No worker has connected. Start one with `arcadia worker`.")
     if others := [worker["name"] for worker in listed if worker["is_other_build"] and worker["state"] != "gone"]:
         say(f"Another build than the server's: {', '.join(others)}. Upgrade them.")
@@ -275,6 +276,18 @@ def drain_worker(ctx: typer.Context, worker: WorkerName, as_json: Json = False) 
 def resume_worker(ctx: typer.Context, worker: WorkerName, as_json: Json = False) -> None:
     """Let a paused or drained worker take work again."""
     _edit_worker(ctx, worker, "work", as_json=as_json)
+
+
+@workers_app.command("label")
+def label_worker(
+    ctx: typer.Context,
+    worker: WorkerName,
+    labels: Annotated[list[str], typer.Argument(metavar="[LABELS...]", help="Labels. None removes all.")] = [],  # noqa: B006
+    as_json: Json = False,
+) -> None:
+    """Replace the labels of a worker's host, which runs may need."""
+    edited = open_client(ctx).edit_worker(worker, labels=labels)
+    print_json(edited.data) if as_json else show(f"Host {edited.host}: {', '.join(edited.labels) or 'no labels'}.")
 
 
 @workers_app.command("remove")

@@ -17,8 +17,10 @@ from arcadia._sync.client import Client
 from arcadia._sync.studies import Study
 from arcadia.cli.options import (
     Executor,
+    Interruptible,
     JobOptions,
     Json,
+    Needs,
     NewProject,
     ProjectFilter,
     StudyId,
@@ -29,6 +31,7 @@ from arcadia.cli.options import (
     open_client,
     parse_numbers,
     parse_value,
+    read_needs,
 )
 from arcadia.cli.output import (
     clean,
@@ -165,6 +168,8 @@ def preview(
     name: Name = None,
     executor: Executor = None,
     job_option: JobOptions = [],  # noqa: B006 - Typer copies it
+    need: Needs = [],  # noqa: B006
+    interruptible: Interruptible = False,
     as_json: Json = False,
 ) -> None:
     """Show the size and cost of a study without starting it."""
@@ -174,6 +179,8 @@ def preview(
         "name": name,
         "executor": executor,
         "job_options": job_option or None,
+        "needs": read_needs(need) or None,
+        "interruptible": interruptible or None,
     }
     body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, options=options)
     preview_study(open_client(ctx), body, as_json=as_json)
@@ -192,6 +199,8 @@ def start(
     name: Name = None,
     executor: Executor = None,
     job_option: JobOptions = [],  # noqa: B006 - Typer copies it
+    need: Needs = [],  # noqa: B006
+    interruptible: Interruptible = False,
     confirm_steps: ConfirmSteps = None,
     project: NewProject = None,
     wait: Wait = False,
@@ -205,6 +214,8 @@ def start(
         "name": name,
         "executor": executor,
         "job_options": job_option or None,
+        "needs": read_needs(need) or None,
+        "interruptible": interruptible or None,
     }
     body = build_request(file=file, preset=preset, axes=axes, points=points, seeds=seeds, options=options)
     start_study(client, body, confirm_steps=confirm_steps, project=project, wait=wait, as_json=as_json)

@@ -37,6 +37,9 @@ class Worker(Record):
     cores: int
     """Number of processor cores."""
 
+    labels: list[str]
+    """Labels of its host, which runs may need."""
+
     last_seen_at: datetime
     """Time of the last heartbeat."""
 

@@ -45,6 +45,7 @@ export type ListedGroup = Schema["ListedGroup"];
 export type Facets = Schema["Facets"];
 export type FailureGroup = Schema["FailureGroup"];
 export type LaunchRequest = Schema["CreateRun"];
+export type RunNeeds = Schema["RunNeeds"];
 export type ParsedConfig = Schema["ParsedText"];
 export type RunForecast = Schema["RunForecast"];
 export type RunEdit = Schema["EditRun"];

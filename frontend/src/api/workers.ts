@@ -15,11 +15,11 @@ export const workersQuery = apiQuery(workerKeys.all, "/api/v1/workers", {}, WORK
 
 const path = (name: string) => ({ params: { path: { name } } });
 
-/** Let a worker work, pause after its work, or drain, which puts its work back in the queue. */
+/** Let a worker work, pause after its work, or drain, which gives its work back. Or change the labels of its host. */
 export const useEditWorker = (name: string) =>
   useApiMutation(
-    (desired: Worker["desired"]) =>
-      call("patch", "/api/v1/workers/{name}", { ...path(name), body: { desired } }),
+    (changes: { desired?: Worker["desired"]; labels?: string[] }) =>
+      call("patch", "/api/v1/workers/{name}", { ...path(name), body: changes }),
     { refetch: [workerKeys.all] },
   );
 

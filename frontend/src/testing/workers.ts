@@ -21,6 +21,8 @@ export function aWorker(name: string, changes: Partial<Worker> = {}): Worker {
     job_slots: 1,
     last_seen_at: "2026-01-01T10:00:00Z",
     plugins: [],
+    gpus: [],
+    labels: [],
     ...changes,
   };
 }

@@ -56,14 +56,14 @@ def test_a_listed_run_agrees_with_the_run(api: Api) -> None:
     assert page["actions"][item.pop("actions")] == fork_source["actions"]
     assert item.pop("failure") == {"message": "it broke"}
     assert item == {name: fork_source[name] for name in item}
-    left_out = {name for name, value in fork_source.items() if value in (None, [], {})}
-    assert set(fork_source) - set(item) - left_out == {"actions", "failure", "executor"}
+    left_out = {name for name, value in fork_source.items() if value in (None, [], {}, False, 0)}
+    assert set(fork_source) - set(item) - left_out == {"actions", "failure", "executor", "needs"}
 
 
 def test_fields_of_a_listed_run_are_those_of_a_run() -> None:
     assert set(ListedRun.model_fields) - set(Run.model_fields) == {"metrics", "computed"}
     only_of_run = {"roles", "start_steps", "warnings", "executor", "submission", "changed_by", "stopped_by"}
-    only_of_run |= {"core_hours", "gpu_hours", "job_options"}
+    only_of_run |= {"core_hours", "gpu_hours", "job_options", "needs", "interruptible", "interruptions"}
     assert set(Run.model_fields) - set(ListedRun.model_fields) == only_of_run
     optional = {name for name, field in ListedRun.model_fields.items() if not field.is_required()}
     assert set(ListedRun.model_fields) - optional == ALWAYS

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arcadia_workers.contract.settings import WorkerSettings
-from arcadia_workers.contract.worker_api import INTERACTIVE_SLOTS, QueueName
+from arcadia_workers.contract.worker_api import INTERACTIVE_SLOTS, Noun, QueueName
 from arcadia_workers.worker.answers import BackendError, StaleAttemptError, WrongTokenError, retry
 from arcadia_workers.worker.assignment import leftovers
 from arcadia_workers.worker.attempt_directory import CheckpointStore
@@ -129,7 +129,7 @@ def train_once(settings: WorkerSettings, queue: QueueName, name: str | None, exe
     heartbeat.start()
     supervisor.start()
     heartbeat.close()
-    return _leave(client, work, place.directory)
+    return _leave(client, work.noun, place.directory, work.problem)
 
 
 def do_jobs(settings: WorkerSettings, name: str | None, executor: str, number: int) -> int:
@@ -168,20 +168,20 @@ def do_jobs(settings: WorkerSettings, name: str | None, executor: str, number: i
     supervisor.drain()
     supervisor.wait_until_idle()
     heartbeat.close()
-    return os.EX_NOPERM if client.wrong_token is not None else _leave(client, work, place.directory)
+    return os.EX_NOPERM if client.wrong_token is not None else _leave(client, work.noun, place.directory)
 
 
-def _leave(client: BackendClient, work: OneRun | Jobs, directory: Path) -> int:
+def _leave(client: BackendClient, noun: Noun, directory: Path, problem: str | None = None) -> int:
     """Sign off, and return the exit status."""
     try:
         client.goodbye()
     except BackendError as error:
         log.warning("Could not sign off from the backend: %s", error)
-    left = leftovers(directory, work.noun)
+    left = leftovers(directory, noun)
     if not left:
         _tidy(directory)
-    if isinstance(work, OneRun) and work.problem is not None:
-        log.error("%s", work.problem)
+    if problem is not None:
+        log.error("%s", problem)
         return os.EX_UNAVAILABLE
     if left:
         log.error("Events of %s stay in %s.", left[0][0], directory)

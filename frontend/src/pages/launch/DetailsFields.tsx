@@ -6,6 +6,8 @@ import { ExecutorSelect } from "@/ui/ExecutorSelect";
 import { ProjectSelect } from "@/ui/ProjectSelect";
 import { normalizeTags } from "@/ui/tags";
 import { inputId } from "@/config-form/useConfigDraft";
+import type { TypedNeeds } from "./needs";
+import { NeedsFields } from "./NeedsFields";
 
 /** Name, tags, notes and priority of a run. They do not affect training. */
 export interface Details {
@@ -25,6 +27,9 @@ export interface Where {
   executor: ExecutorName | null;
   /** Options of the jobs on Slurm, one on each line. */
   jobOptions: string;
+  needs: TypedNeeds;
+  /** Whether runs with a higher priority may take its place. */
+  isInterruptible: boolean;
 }
 
 interface DetailsFieldsProps {
@@ -77,6 +82,15 @@ export function DetailsFields({ details, where, errors, isStudy, onDetails, onWh
           value={where.jobOptions}
           error={errors["job_options"]}
           onChange={(event) => onWhere({ jobOptions: event.currentTarget.value })}
+        />
+      )}
+      {(where.executor ?? "workers") === "workers" && (
+        <NeedsFields
+          needs={where.needs}
+          isInterruptible={where.isInterruptible}
+          error={errors["needs"]}
+          onNeeds={(needs) => onWhere({ needs })}
+          onInterruptible={(isInterruptible) => onWhere({ isInterruptible })}
         />
       )}
       {!isStudy && (

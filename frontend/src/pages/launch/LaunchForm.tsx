@@ -32,6 +32,7 @@ import { DETAIL_NAMES, type Details, DetailsFields, NO_DETAILS, type Where } fro
 import { EnvironmentPicker } from "./EnvironmentPicker";
 import { LAST_LAUNCH_KEY, type LastLaunch } from "./lastLaunch";
 import { LaunchSummary } from "./LaunchSummary";
+import { requestedNeeds } from "./needs";
 import { PresetCards } from "./PresetCards";
 import { referenceFor } from "./startingPoint";
 import { namedAsInForm, NO_OPTIONS, OPTION_NAMES, studyOf, type StudyOptions } from "./study";
@@ -290,15 +291,26 @@ function submitOnModEnter(event: KeyboardEvent<HTMLFormElement>): void {
 }
 
 /** Names of inputs that are not configuration fields. */
-const OTHER_INPUTS = [...DETAIL_NAMES, ...OPTION_NAMES, "axes", "project", "executor", "job_options"];
+const OTHER_INPUTS = [
+  ...DETAIL_NAMES,
+  ...OPTION_NAMES,
+  "axes",
+  "project",
+  "executor",
+  "job_options",
+  "needs",
+];
 
 /** Return the fields of a request that say who trains its runs. */
-function executorOf({ executor, jobOptions }: Where) {
+function executorOf({ executor, jobOptions, needs, isInterruptible }: Where) {
+  const needed = requestedNeeds(needs);
   const options = jobOptions.split("\n").map((line) => line.trim());
   const given = options.filter((line) => line !== "");
   return {
     ...(executor !== null && { executor }),
     ...(executor === "slurm" && given.length > 0 && { job_options: given }),
+    ...((executor ?? "workers") === "workers" && Object.keys(needed).length > 0 && { needs: needed }),
+    ...((executor ?? "workers") === "workers" && isInterruptible && { interruptible: true }),
   };
 }
 

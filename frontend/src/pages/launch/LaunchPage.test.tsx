@@ -91,6 +91,21 @@ it("launches on Slurm with options, and says there what the server refuses", asy
   expect(posted()).toMatchObject([{ executor: "slurm", job_options: ["--qos=long", "--wrap=id"] }]);
 });
 
+it("launches with needs of a host, and says there what the server refuses", async () => {
+  const errors = [{ field: "needs.cores", message: "must be a number" }];
+  server = serveLaunching({ "POST /runs": refusal(422, "Wrong.", errors) });
+  await open("/");
+  await type(/^Cores/, "many");
+  await type(/^GPU memory/, "12.5");
+  await userEvent.type(screen.getByRole("combobox", { name: "Labels" }), "a100{Enter}");
+  await userEvent.click(screen.getByLabelText("Runs with a higher priority may take its place"));
+  await launch();
+  expect(await screen.findByText("Must be a number.")).toBeTruthy();
+  expect(posted()).toMatchObject([
+    { needs: { cores: "many", gpu_memory_gb: 12.5, labels: ["a100"] }, interruptible: true },
+  ]);
+});
+
 it("starts from another run's configuration and shows changes from it", async () => {
   await open("/?like=12");
   expect(screen.getByLabelText(/Total steps total_steps/)).toHaveProperty("value", "5000");

@@ -12,6 +12,7 @@ import { browserStorage } from "@/ui/pageStorage";
 import { LAST_LAUNCH_KEY, type LastLaunch } from "./lastLaunch";
 import classes from "./launch.module.css";
 import { LaunchForm, type LaunchFormProps } from "./LaunchForm";
+import { typedNeeds } from "./needs";
 import { inEnvironment, startingPoint, startingPointIn } from "./startingPoint";
 import { studyStart } from "./study";
 import { useVariants } from "@/config-form/useVariants";
@@ -113,6 +114,8 @@ export default function LaunchPage() {
             project: like.data?.project ?? study.data?.project ?? usual,
             executor: (like.data?.executor as ExecutorName) ?? study.data?.specification.executor ?? null,
             jobOptions: (like.data?.job_options ?? study.data?.specification.job_options ?? []).join("\n"),
+            needs: typedNeeds(like.data?.needs ?? study.data?.specification.needs),
+            isInterruptible: like.data?.interruptible ?? study.data?.specification.interruptible ?? false,
           }}
           onPreset={(preset, env) => {
             const own = presets.data?.find(({ name }) => name === preset)?.config["env"];

@@ -23,6 +23,7 @@ import { FormErrors } from "@/ui/FormErrors";
 import { runRange, studyCostText } from "@/ui/studyCost";
 import { useNow } from "@/ui/useNow";
 import type { Where } from "./DetailsFields";
+import { requestedNeeds } from "./needs";
 import type { StudyCost } from "./useStudyCost";
 import classes from "./launch.module.css";
 
@@ -217,13 +218,14 @@ interface RunNeedsProps {
 
 /** Requirements of a run next to the resources of the workers, its duration, and its expected start. */
 function RunNeeds({ values, priority, where, isStudy, isInvalid }: RunNeedsProps) {
-  const { executor, project } = where;
+  const { executor, project, needs } = where;
   const [settled] = useDebouncedValue(
     JSON.stringify({
       config: values,
       priority,
       ...(executor !== null && { executor }),
       ...(project !== MAIN_PROJECT && { project }),
+      ...((executor ?? "workers") === "workers" && { needs: requestedNeeds(needs) }),
     }),
     400,
     { leading: true },

@@ -85,6 +85,16 @@ export function RunHeader({ run, isFailureBelow, onPurged }: RunHeaderProps) {
 /** What somebody last requested of a run. */
 const STOPPED: Record<Run["desired"], string> = { run: "resumed", pause: "paused", stop: "stopped" };
 
+/** Return the needs of a run, such as "4 cores, 12 GB of GPU memory, a100". */
+function needsText({ labels = [], cores, memory_gb, gpu_memory_gb }: Run["needs"]): string {
+  const amounts = [
+    cores && plural(cores, "core"),
+    memory_gb && `${memory_gb} GB of memory`,
+    gpu_memory_gb && `${gpu_memory_gb} GB of GPU memory`,
+  ];
+  return [...amounts.filter(Boolean), ...labels].join(", ");
+}
+
 function RunFacts({ run }: { run: Run }) {
   return (
     <div className={classes.facts} style={{ marginTop: 4 }}>
@@ -109,6 +119,12 @@ function RunFacts({ run }: { run: Run }) {
       </span>
       {run.worker && <span>on {run.worker}</span>}
       {run.attempt > 1 && <span>attempt {run.attempt}</span>}
+      {needsText(run.needs) && <span>needs {needsText(run.needs)}</span>}
+      {run.interruptible && (
+        <span>
+          {run.interruptions > 0 ? `interrupted ${plural(run.interruptions, "time")}` : "may be interrupted"}
+        </span>
+      )}
       {run.parent?.run_id === null && <span>from a run of another project</span>}
       {run.parent?.run_id && (
         <Anchor component={Link} to={`/runs/${run.parent.run_id}`} size="sm">

@@ -91,7 +91,7 @@ describe("the workers", () => {
     ]);
     expect(await screen.findByText(/version 0\.1\.0\+3f4a75ab5123/)).toBeTruthy();
     expect(
-      screen.getAllByText("The worker's build differs from the server's. Update one of them."),
+      screen.getAllByText(/^The worker's build differs from the server's\. Update one of them\./),
     ).toHaveLength(1);
   });
 
@@ -139,6 +139,35 @@ describe("the workers", () => {
     expect(screen.getByText("plug-in arcadia-toy: It is not installed.")).toBeTruthy();
     expect(await screen.findByText("method: gae · presets: gae-cartpole, gae-catch")).toBeTruthy();
     expect(screen.getByText("toy:PARTS cannot be imported: no luck")).toBeTruthy();
+  });
+
+  it("have GPUs, of which those that others use are marked", async () => {
+    const gpu = { index: 0, name: "A100", memory_bytes: 40 * 2 ** 30, foreign_bytes: 0, is_busy: false };
+    open([aWorker("gpu-1", { gpus: [gpu, { ...gpu, index: 1, foreign_bytes: 2 ** 33, is_busy: true }] })]);
+    expect(await screen.findByText("0: A100, 40 GiB")).toBeTruthy();
+    expect(screen.getByText("Others use 8 GiB of it, so no run starts on it.")).toBeTruthy();
+  });
+
+  it("get labels, which those of their host share", async () => {
+    let worker = aWorker("cpu-1", { labels: ["old"] });
+    const server = serve({
+      "GET /workers": () => [worker],
+      "GET /plugins": [],
+      "PATCH /workers/cpu-1": ({ body }: Asked) => {
+        worker = { ...worker, ...(body as object) };
+        return worker;
+      },
+    });
+    renderPage(<WorkersPage />);
+    await screen.findByText("old");
+    await userEvent.click(screen.getByRole("button", { name: "Actions for cpu-1" }));
+    await userEvent.click(await screen.findByRole("menuitem", { name: "Labels of host sun…" }));
+    const dialog = await screen.findByRole("dialog", { name: "Labels of sun" });
+    await userEvent.type(within(dialog).getByRole("combobox", { name: "Labels" }), "a100{Enter}");
+    await userEvent.click(within(dialog).getByRole("button", { name: "Save" }));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    expect(server.of("PATCH /workers/cpu-1").map(({ body }) => body)).toEqual([{ labels: ["old", "a100"] }]);
+    expect(await screen.findByText("a100")).toBeTruthy();
   });
 
   it("are explained if there are none", async () => {

@@ -1,4 +1,19 @@
-import { ActionIcon, Anchor, Box, Menu, Skeleton, Stack, Text, Title } from "@mantine/core";
+import {
+  ActionIcon,
+  Anchor,
+  Badge,
+  Box,
+  Button,
+  Group,
+  Menu,
+  Modal,
+  Skeleton,
+  Stack,
+  TagsInput,
+  Text,
+  Title,
+} from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import {
   IconCircleDashed,
   IconDots,
@@ -7,11 +22,12 @@ import {
   IconPlayerPlayFilled,
   IconPlugConnectedX,
   IconServer,
+  IconTag,
   IconTrash,
   IconTransferOut,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Link } from "react-router";
 import { executorsQuery, schedulerTitle, useChooseDefaultExecutor } from "@/api/executors";
 import type { AllowedPlugin, Worker } from "@/api/types";
@@ -143,11 +159,14 @@ const FACTS: readonly [title: string, cell: (worker: Worker) => ReactNode][] = [
     ({ queue, executor }) =>
       executor === "workers" ? queue.toUpperCase() : `${schedulerTitle(executor)} job`,
   ],
-  ["Device", ({ device }) => device],
+  ["Device", (worker) => <Devices worker={worker} />],
   ["Cores", ({ cores }) => cores],
   ["Memory", ({ memory_bytes }) => bytes(memory_bytes)],
   ["Last seen", ({ last_seen_at }) => <TimeAgo time={last_seen_at} />],
 ];
+
+/** Installs the build of this server. The version may be equal, and the dependencies rarely change. */
+const UPDATE = `pip install --force-reinstall --no-deps --find-links ${window.location.origin}/client/ arcadia`;
 
 function WorkerName({ worker }: { worker: Worker }) {
   return (
@@ -156,9 +175,19 @@ function WorkerName({ worker }: { worker: Worker }) {
       <div className={classes.dim}>
         {worker.host} · process {worker.pid} · version {worker.version}
       </div>
+      {worker.labels.length > 0 && (
+        <Group gap={4} mt={2}>
+          {worker.labels.map((label) => (
+            <Badge key={label} size="xs" variant="default" tt="none">
+              {label}
+            </Badge>
+          ))}
+        </Group>
+      )}
       {worker.is_other_build && worker.state !== "gone" && (
         <div className={classes.warning}>
-          The worker's build differs from the server's. Update one of them.
+          The worker's build differs from the server's. Update one of them. On the host, run this and restart
+          the worker: <code>{UPDATE}</code>
         </div>
       )}
       {worker.low_disk_megabytes !== null && (
@@ -169,6 +198,21 @@ function WorkerName({ worker }: { worker: Worker }) {
       ))}
     </>
   );
+}
+
+/** The device of a worker, or the GPUs of its host. */
+function Devices({ worker: { device, gpus } }: { worker: Worker }) {
+  if (gpus.length === 0) return device;
+  return gpus.map(({ index, name, memory_bytes, foreign_bytes, is_busy }) => (
+    <div key={index}>
+      {index}: {name}, {bytes(memory_bytes)}
+      {is_busy && (
+        <div className={classes.warning}>
+          Others use {bytes(foreign_bytes)} of it, so no run starts on it.
+        </div>
+      )}
+    </div>
+  ));
 }
 
 function describeDisk(free: number): string {
@@ -247,45 +291,79 @@ function WorkerMenu({ worker }: { worker: Worker }) {
   const edit = useEditWorker(worker.name);
   const remove = useRemoveWorker(worker.name);
   const isGone = worker.state === "gone";
+  const [isLabeling, labels] = useDisclosure();
   return (
-    <Menu position="bottom-end" withinPortal>
-      <Menu.Target>
-        <ActionIcon size={24} variant="subtle" aria-label={`Actions for ${worker.name}`}>
-          <IconDots size={16} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {worker.desired === "work" ? (
+    <>
+      {isLabeling && <LabelsModal worker={worker} onClose={labels.close} />}
+      <Menu position="bottom-end" withinPortal>
+        <Menu.Target>
+          <ActionIcon size={24} variant="subtle" aria-label={`Actions for ${worker.name}`}>
+            <IconDots size={16} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {worker.desired === "work" ? (
+            <MenuAction
+              Icon={IconPlayerPause}
+              label="Pause after its work"
+              disabled={edit.isPending}
+              onClick={() => edit.mutate({ desired: "pause" })}
+            />
+          ) : (
+            <MenuAction
+              Icon={IconPlayerPlay}
+              label="Take work again"
+              disabled={edit.isPending}
+              onClick={() => edit.mutate({ desired: "work" })}
+            />
+          )}
+          {worker.desired !== "drain" && (
+            <MenuAction
+              Icon={IconTransferOut}
+              label="Drain: put its work back in the queue"
+              disabled={edit.isPending}
+              onClick={() => edit.mutate({ desired: "drain" })}
+            />
+          )}
+          <MenuAction Icon={IconTag} label={`Labels of host ${worker.host}…`} onClick={labels.open} />
           <MenuAction
-            Icon={IconPlayerPause}
-            label="Pause after its work"
-            disabled={edit.isPending}
-            onClick={() => edit.mutate("pause")}
+            Icon={IconTrash}
+            label="Remove from the list"
+            blocked={isGone ? null : "Stop its process first."}
+            disabled={remove.isPending}
+            onClick={() => remove.mutate()}
           />
-        ) : (
-          <MenuAction
-            Icon={IconPlayerPlay}
-            label="Take work again"
-            disabled={edit.isPending}
-            onClick={() => edit.mutate("work")}
-          />
-        )}
-        {worker.desired !== "drain" && (
-          <MenuAction
-            Icon={IconTransferOut}
-            label="Drain: put its work back in the queue"
-            disabled={edit.isPending}
-            onClick={() => edit.mutate("drain")}
-          />
-        )}
-        <MenuAction
-          Icon={IconTrash}
-          label="Remove from the list"
-          blocked={isGone ? null : "Stop its process first."}
-          disabled={remove.isPending}
-          onClick={() => remove.mutate()}
+        </Menu.Dropdown>
+      </Menu>
+    </>
+  );
+}
+
+/** Dialog with the labels of a host. */
+function LabelsModal({ worker, onClose }: { worker: Worker; onClose: () => void }) {
+  const [labels, setLabels] = useState(worker.labels);
+  const edit = useEditWorker(worker.name);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Labels of ${worker.host}`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <Stack gap="md">
+        <TagsInput
+          label="Labels"
+          description="Runs that need a label train only on hosts that have it."
+          value={labels}
+          maxTags={10}
+          error={edit.isError ? edit.error.message : undefined}
+          onChange={setLabels}
+          data-autofocus
         />
-      </Menu.Dropdown>
-    </Menu>
+        <Button loading={edit.isPending} onClick={() => edit.mutate({ labels }, { onSuccess: onClose })}>
+          Save
+        </Button>
+      </Stack>
+    </Modal>
   );
 }
