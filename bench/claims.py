@@ -13,7 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from statistics import median
 
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 from sqlalchemy.orm import Session
 
 from arcadia_backend.config import Settings
@@ -28,6 +28,8 @@ from arcadia_backend.worker_api.runs import claim
 from bench.raw_values import add_csv_option, write_rows
 
 PEOPLE, HOSTS, EARLIER = 20, 20, 3_000
+# Hosts with several slots.
+SHARED = 5
 
 
 def fill(database: Database, waiting: int) -> None:
@@ -56,8 +58,10 @@ def fill(database: Database, waiting: int) -> None:
     with database.write() as session:
         session.execute(insert(Run), runs)
         session.execute(insert(Attempt), attempts)
-        for number in range(HOSTS):
-            host = {"host": "h", "queue": "cpu", "device": "cpu", "cores": 2, "memory_bytes": 1, "pid": 1}
+        for number in range(2 * HOSTS):
+            # The second half are slots of a few hosts.
+            name = f"h{number}" if number < HOSTS else f"shared{number % SHARED}"
+            host = {"host": name, "queue": "cpu", "device": "cpu", "cores": 16, "memory_bytes": 64 * 10**9, "pid": 1}
             session.add(Worker(name=f"w{number}", version="1", plugins=[], last_seen_at=now, **host))
 
 
@@ -96,15 +100,22 @@ def measure(
     databases: dict[str, Database], settings: dict[str, Settings], options: argparse.Namespace
 ) -> list[tuple[str, float]]:
     """Return what was measured, with its median."""
-    claims: dict[str, list[float]] = {"people": [], "off": []}
+    claims: dict[tuple[str, bool], list[float]] = {("people", False): [], ("off", False): [], ("people", True): []}
     for number in range(options.claims):
-        for kind, took in claims.items():
+        for (kind, is_shared), took in claims.items():
+            # The first ten slots of shared hosts stay used.
+            stays = is_shared and number < HOSTS // 2
+            slot = number % HOSTS if not is_shared or stays else HOSTS // 2 + number % (HOSTS // 2)
+            worker = f"w{slot + is_shared * HOSTS}"
 
-            def claim_one(kind: str = kind, worker: str = f"w{number % HOSTS}") -> None:
+            def claim_one(kind: str = kind, worker: str = worker) -> None:
                 with databases[kind].write() as session:
                     assert claim(session, settings[kind], worker, "cpu") is not None
 
             took.append(milliseconds(1, claim_one))
+            if not stays:
+                with databases[kind].write() as session:
+                    session.execute(update(Run).where(Run.worker == worker).values(state="finished", worker=None))
     waiting = [WaitingWork(number, number, owner=number % PEOPLE) for number in range(options.runs)]
     use: dict[int | None, float] = {person: float(person) for person in range(PEOPLE)}
 
@@ -115,8 +126,9 @@ def measure(
     with databases["people"].read() as session:
         described = milliseconds(5, lambda: describe(session))
     return [
-        ("a claim, shared between people", median(claims["people"])),
-        ("a claim, by priority and age", median(claims["off"])),
+        ("a claim, shared between people", median(claims["people", False])),
+        ("a claim, by priority and age", median(claims["off", False])),
+        ("a claim of a host with 4 slots", median(claims["people", True])),
         (f"the order of {options.runs:,} runs", milliseconds(20, lambda: order(waiting, use))),
         ("the sentences of all waiting runs", described),
     ]

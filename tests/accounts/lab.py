@@ -91,6 +91,7 @@ _VALUES: dict[str, Any] = {
     "alerts.level": "info",
     "alert_deliveries.state": "failed",
     "run_settings.type": "text",
+    "runs.needs": "",
     "submissions.executor": "slurm",
     "submissions.state": "waiting",
     "paper_studies.paper": "paac",

@@ -471,7 +471,7 @@ NOT_RECORDED = {
             "evaluation_episodes", "event_digests", "files", "futures", "log_lines", "measurements", "media",
             "metric_chunks", "metric_clocks", "metric_pages", "metric_series", "moved_panels", "paper_studies",
             "practices", "provenance_documents", "reviews", "run_settings", "run_tags", "study_points", "study_runs",
-            "submissions", "usage", "archive_imports", "study_imports", "report_imports",
+            "submissions", "job_workers", "usage", "archive_imports", "study_imports", "report_imports",
         ),
         _OF_OTHERS,
     ),

@@ -55,7 +55,10 @@ class AuditedObject:
 
 
 OBJECTS: Mapping[type, AuditedObject] = {
-    tables.Run: AuditedObject("run", ("name", "notes", "priority", "project_id", "desired", "archived_at", "tags")),
+    tables.Run: AuditedObject(
+        "run",
+        ("name", "notes", "priority", "needs", "interruptible", "project_id", "desired", "archived_at", "tags"),
+    ),
     tables.Study: AuditedObject("study", ("name", "question", "project_id", "state")),
     tables.Report: AuditedObject("report", ("title", "project_id", "version", "share_token"), name="title"),
     tables.Project: AuditedObject("project", ("name", "text", "pinned_report_id", "open_role", "executor")),
@@ -74,7 +77,7 @@ OBJECTS: Mapping[type, AuditedObject] = {
     tables.ScoreRule: AuditedObject("score rule", ("env", "score"), name="env"),
     tables.AlertChannel: AuditedObject("alert channel", ("name", "kind", "url", "secret", "kinds", "enabled")),
     tables.ExecutorSettings: AuditedObject("scheduler", ("settings",), name="executor", identity="executor"),
-    tables.Worker: AuditedObject("worker", ("desired",), identity="name", records_new=False),
+    tables.Worker: AuditedObject("worker", ("desired", "labels"), identity="name", records_new=False),
     tables.Installation: AuditedObject("installation", ("executor",), name=None, records_new=False),
     tables.Person: AuditedObject("person", ("name", "email", "is_administrator", "disabled_at")),
     tables.PersonGroup: AuditedObject("group", ("name",)),

@@ -18,13 +18,11 @@ from arcadia_backend.database.tables import Run, Worker
 from arcadia_backend.runs.history import (
     GPU_MEMORY,
     MEMORY,
-    PROCESSOR,
     RunKind,
     measure,
     past_runs,
     peak,
     startup_seconds,
-    typical,
 )
 from arcadia_backend.runs.order import UNKNOWN_HOURS
 from arcadia_backend.runs.room import GpuRoom, Held, Room, Size, fits_in, may_start_before, room_beside
@@ -42,7 +40,10 @@ MEASURED_SECONDS = 60.0
 
 
 class RunNeeds(BaseModel):
-    """What a run needs of a host. What is null is measured from earlier runs of its kind."""
+    """What a run needs of a host.
+
+    Memory that is null is measured from earlier runs of its kind. Without cores, a run takes the share of a slot.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -241,9 +242,10 @@ def size_of(session: Session, run: Run, queue: QueueName, host: Host) -> Size:
 
 
 def _size(session: Session, text: str, kind: RunKind, queue: QueueName, host: Host) -> Size:
-    """Return what a run takes of a host: as given, as measured, or else the share of a slot."""
+    """Return what a run takes of a host: as given, the measured memory, or else the share of a slot."""
     needs, measured = read_needs(text), _measured(session, kind, queue)
-    cores = needs.cores or (host.share.cores if measured.cores is None else min(measured.cores, host.total.cores))
+    # Slots may be more than cores: whoever starts them decides how many runs train at once.
+    cores = needs.cores or host.share.cores
     memory = host.share.memory if measured.memory is None else min(measured.memory, host.total.memory)
     memory = needs.memory_gb * GIGABYTE if needs.memory_gb else memory
     gpu_memory = needs.gpu_memory_gb * GIGABYTE if needs.gpu_memory_gb else measured.gpu_memory
@@ -254,7 +256,6 @@ def _size(session: Session, text: str, kind: RunKind, queue: QueueName, host: Ho
 class _Used:
     """What earlier runs of a kind used. None if it is unknown."""
 
-    cores: float | None
     memory: float | None
     gpu_memory: float | None
 
@@ -265,12 +266,7 @@ def _measured(session: Session, kind: RunKind, queue: QueueName) -> _Used:
     if (kind, queue) not in known or not 0 <= now - known[kind, queue][0] < MEASURED_SECONDS:
         found = measure(session, *kind, queue)
         run_ids = found.run_ids if found else ()
-        percent = typical(session, run_ids, PROCESSOR)
-        used = _Used(
-            None if percent is None else percent / 100,
-            peak(session, run_ids, MEMORY),
-            peak(session, run_ids, GPU_MEMORY),
-        )
+        used = _Used(peak(session, run_ids, MEMORY), peak(session, run_ids, GPU_MEMORY))
         known[kind, queue] = (now, used)
     return known[kind, queue][1]
 

@@ -15,7 +15,7 @@ export function NeedsFields({ needs, isInterruptible, error, onNeeds, onInterrup
   return (
     <Fieldset legend="Host" p="sm">
       <Text size="xs" c="dimmed" mb="xs">
-        Empty fields are measured from earlier runs like this one.
+        Without a value, memory is measured from earlier runs, and cores are shared by the runs of a host.
       </Text>
       <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="xs">
         {AMOUNTS.map(([name, label]) => (
