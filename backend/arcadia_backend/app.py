@@ -16,6 +16,7 @@ from arcadia_backend.aliases import router as aliases
 from arcadia_backend.archives.routes import router as archives
 from arcadia_backend.artifacts.routes import router as artifacts
 from arcadia_backend.boards import router as boards
+from arcadia_backend.caps import router as caps
 from arcadia_backend.changes import router as changes
 from arcadia_backend.checkpoints.routes import router as checkpoints
 from arcadia_backend.comparisons.routes import router as comparisons
@@ -97,6 +98,7 @@ ROUTERS = (
     boards,
     views,
     usage,
+    caps,
     changes,
     reported,
     metrics,

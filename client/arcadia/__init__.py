@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from arcadia.records.server import (
         Alert,
         AlertDelivery,
+        Cap,
         ExecutorChoice,
         Health,
         MovedItems,
@@ -109,6 +110,7 @@ __all__ = [
     "AuditEntry",
     "BulkAction",
     "Calibration",
+    "Cap",
     "Change",
     "Checkpoint",
     "Client",
@@ -186,7 +188,8 @@ _NAMES_OF_MODULES = {
     "InvalidRequestError JobFailedError MissingPackageError NotFoundError NotLoadedError "
     "ServerUnreachableError UnauthorizedError WaitTimeoutError",
     "arcadia.figures": "Figure",
-    "arcadia.records.server": "Alert AlertDelivery ExecutorChoice Health MovedItems Preset SavedView UsageRow Worker",
+    "arcadia.records.server": "Alert AlertDelivery Cap ExecutorChoice Health MovedItems Preset SavedView UsageRow "
+    "Worker",
     "arcadia.records.account": "AuditEntry PersonGroup ProjectMember",
     "arcadia.records.artifact": "Alias",
     "arcadia.records.run": "Change Finding LogLine RunForecast",

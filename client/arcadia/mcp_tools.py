@@ -243,6 +243,21 @@ class ReadingTools(Tools):
         """List the workers with their queues and what they train."""
         return cast(list[dict[str, Any]], await self._get(context, "/workers"))
 
+    async def read_usage(
+        self,
+        context: Context[Any],
+        by: Annotated[
+            list[Literal["month", "project", "person", "study", "kind"]], Field(description="Groups.", min_length=1)
+        ] = ["month", "project"],  # noqa: B006
+        project: ProjectName = None,
+        since: Annotated[str | None, Field(description="A time with a zone, such as 2026-12-01T00:00:00Z.")] = None,
+        until: Annotated[str | None, Field(description="A time with a zone.")] = None,
+    ) -> dict[str, Any]:
+        """Return the core and GPU hours that runs and jobs used, by groups, and the caps of this month."""
+        filters = {"from": since, "to": until, "project": project}
+        used = cast(dict[str, Any], await self._get(context, "/usage", by=by, **filters))
+        return used | {"caps": await self._get(context, "/caps")}
+
 
 class CreatingTools(Tools):
     """Tools that create or change something."""

@@ -359,6 +359,7 @@ SCENES: dict[str, Scene] = {
     "PATCH /workers/{name}": of_installation({"desired": "pause"}, gone_worker),
     "DELETE /workers/{name}": of_installation(prepare=gone_worker),
     "PUT /executors/default": of_installation({"executor": "workers"}),
+    "PUT /caps": of_installation({"project": "Main", "max_runs": 9}),
     "PUT /executors/slurm": of_installation(SLURM),
     "PUT /executors/ray": of_installation(RAY),
     "POST /people": of_installation({"people": [{"name": "New", "email": "new@example.org"}]}),

@@ -80,6 +80,7 @@ OBJECTS: Mapping[type, AuditedObject] = {
     tables.Worker: AuditedObject("worker", ("desired", "labels"), identity="name", records_new=False),
     tables.Installation: AuditedObject("installation", ("executor",), name=None, records_new=False),
     tables.Person: AuditedObject("person", ("name", "email", "is_administrator", "disabled_at")),
+    tables.Cap: AuditedObject("cap", ("max_runs", "core_hours", "gpu_hours"), name=None),
     tables.PersonGroup: AuditedObject("group", ("name",)),
     tables.GroupMember: AuditedObject("group member", name=None, identity="group_id"),
     tables.ProjectRole: AuditedObject("role", ("role",), name=None),

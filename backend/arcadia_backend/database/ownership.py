@@ -123,7 +123,7 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     **dict.fromkeys(
         "alert_rules alert_channels installation idempotency_keys workers people person_identities person_groups "
         "group_members access_tokens sign_in_sessions one_time_links device_logins audit_log "
-        "executor_settings job_workers".split(),
+        "executor_settings job_workers caps".split(),
         INSTALLATION,
     ),
 }

@@ -13,6 +13,7 @@ from datetime import datetime
 from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
+from arcadia_backend.caps import within_caps
 from arcadia_backend.config import Settings
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, after_commit
@@ -69,7 +70,9 @@ def waiting_batches(session: Session, name: str, max_orders: int) -> list[RunBat
     """Return the runs to submit, in the order of the queue. The runs of a study are submitted together."""
     groups: dict[tuple[int | None, str | None, tuple[str, ...]], list[int]] = {}
     waiting = waiting_runs(name).add_columns(Run.queue, Run.job_options, StudyRun.study_id)
-    for run_id, queue, options, study_id in session.execute(waiting.outerjoin(StudyRun, StudyRun.run_id == Run.id)):
+    rows = session.execute(waiting.outerjoin(StudyRun, StudyRun.run_id == Run.id)).all()
+    allowed = {*within_caps(session, [row.id for row in rows])}
+    for run_id, queue, options, study_id in (row for row in rows if row.id in allowed):
         groups.setdefault((study_id, queue, tuple(options)), []).append(run_id)
     studies = {study_id for study_id, *_ in groups if study_id is not None}
     (limits, growing), open_jobs = _read_studies(session, studies), _count_open(session, studies)

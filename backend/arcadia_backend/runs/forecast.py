@@ -3,6 +3,7 @@
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
+from arcadia_backend import caps
 from arcadia_backend.configuration import queue_for
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.scope import current
@@ -63,6 +64,7 @@ class RunForecast(BaseModel):
     starts_by_seconds: float | None = Field(
         description="In 9 of 10 cases it does not wait longer; null if too few runs like those ahead have ended."
     )
+    warnings: list[str] = Field(description="Sentences about your caps and those of the project that are nearly used.")
     start_unknown: str | None = Field(description="Why the start is unknown, as a sentence.")
 
 
@@ -104,6 +106,7 @@ def forecast(
         starts_in_seconds=start.expected if start else None,
         starts_by_seconds=start.by if start else None,
         start_unknown=None if start else unknown,
+        warnings=[] if project_id is None else caps.warnings(session, project_id),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from arcadia_backend.caps import wait_reasons
 from arcadia_backend.checkpoints.availability import NO_CHECKPOINTS, CheckpointCount, count_checkpoints
 from arcadia_backend.colors import color_of
 from arcadia_backend.database import tables
@@ -101,6 +102,8 @@ def state_reasons(session: Session, runs: Sequence[tables.Run]) -> dict[int, str
         return room_reason(session, run, queue, free)
 
     reasons = {run.id: _state_reason(run, workers, waiting, visible, jobs.get(run.id), why_no_room) for run in runs}
+    # A cap holds a run back even if a worker is free.
+    reasons |= {run_id: reason for run_id, reason in wait_reasons(session, runs).items() if run_id not in jobs}
     for run_id, warning in _disk_warnings(session, [run for run in runs if run.state in ACTIVE]).items():
         reasons[run_id] = " ".join(filter(None, (warning, reasons[run_id])))
     return reasons

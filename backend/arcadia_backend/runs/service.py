@@ -7,7 +7,7 @@ from typing import Any, Literal
 from sqlalchemy import select
 from sqlalchemy.orm import Session, defer
 
-from arcadia_backend import configuration, jobs, usage
+from arcadia_backend import caps, configuration, jobs, usage
 from arcadia_backend.checkpoints.availability import find_chosen
 from arcadia_backend.checkpoints.service import copy_checkpoint
 from arcadia_backend.database.columns import utc_now
@@ -43,6 +43,7 @@ def create(session: Session, new: CreateRun) -> Run:
     """Create a run and queue it."""
     config = configuration.build_config(new.config, new.preset, new.overrides or {})
     project_id = resolve(session, new.project)
+    caps.require_hours(session, project_id)
     columns: dict[str, Any] = {"priority": new.priority, "notes": new.notes, "project_id": project_id}
     columns["executor"] = choose_executor(session, new.executor, project_id, new.job_options)
     columns["job_options"] = new.job_options
@@ -224,9 +225,14 @@ def _purge(session: Session, run: Run) -> None:
 
 
 def _for_copy(session: Session, run: Run, config: RunConfig, project: str | None) -> dict[str, Any]:
-    """Return the queue, the executor with its options, the tags and the project of a copy."""
+    """Return the queue, the executor with its options, the tags and the project of a copy.
+
+    Raise Conflict if its hours are used.
+    """
     # The queue of the original run, unless the copy trains on another device.
     is_same_device = config.device == run.config.get("device")
+    project_id = project_of(session, run) if project is None else resolve(session, project)
+    caps.require_hours(session, project_id)
     return {
         "queue": run.queue if run.queue is not None and is_same_device else configuration.queue_for(config),
         "executor": run.executor,
@@ -234,5 +240,5 @@ def _for_copy(session: Session, run: Run, config: RunConfig, project: str | None
         "needs": run.needs,
         "interruptible": run.interruptible,
         "tags": [tag.tag for tag in run.tags],
-        "project_id": project_of(session, run) if project is None else resolve(session, project),
+        "project_id": project_id,
     }

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from arcadia_backend import configuration
+from arcadia_backend import caps, configuration
 from arcadia_backend.accounts import audit
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import after_commit
@@ -215,6 +215,7 @@ def start(session: Session, spec: Specification, draws: Sequence[Draw], project:
     """Store a study with these points. The caller queues its first runs."""
     project_id = resolve(session, project)
     document = spec.model_dump(mode="json", exclude={"name", "question"})
+    caps.require_hours(session, project_id)
     document["executor"] = choose_executor(session, spec.executor, project_id, spec.job_options)
     columns = {"name": spec.name, "question": spec.question, "project_id": project_id}
     study = Study(**columns, specification=document, state="running")

@@ -97,6 +97,8 @@ write           PUT                 /projects/*/board
 project-fresh   POST                /projects/*/invitations
 project         ANY                 /projects/**
 read            GET                 /usage
+read            GET                 /caps
+installation    PUT                 /caps
 read            GET                 /views/**
 write           ANY                 /views/**
 

@@ -8,6 +8,7 @@ from typing import get_args
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
+from arcadia_backend.caps import may_start
 from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.tables import Run, Worker
@@ -41,7 +42,8 @@ def _running(queue: QueueName) -> tuple[ColumnElement[bool], ...]:
 
 
 def _first(session: Session, queue: QueueName) -> Run | None:
-    waiting = (Run.state == "queued", Run.queue == queue, Run.executor == WORKERS, Run.archived_at.is_(None))
+    is_waiting = Run.state == "queued", Run.queue == queue, Run.executor == WORKERS, Run.archived_at.is_(None)
+    waiting = (*is_waiting, may_start(session))
     number = first_waiting(session, queue, waiting)
     return None if number is None else session.get(Run, number)
 

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from arcadia_backend import usage
 from arcadia_backend.alerts.service import raise_run_end
+from arcadia_backend.caps import may_start
 from arcadia_backend.changes import has_steps_left, list_requested
 from arcadia_backend.checkpoints.service import list_resumable
 from arcadia_backend.config import Settings
@@ -47,7 +48,7 @@ from arcadia_workers.contract.worker_api import (
 def claim(session: Session, settings: Settings, worker: str, queue: QueueName) -> Claim | None:
     """Claim the first waiting run of a queue for a worker. Return None if no run waits or the worker is paused."""
     is_waiting = (Run.state == "queued", Run.queue == queue, Run.executor == WORKERS)
-    waiting: tuple[ColumnElement[bool], ...] = (*is_waiting, can_be_done_by(session, worker, Run))
+    waiting: tuple[ColumnElement[bool], ...] = (*is_waiting, can_be_done_by(session, worker, Run), may_start(session))
     fit = read_fit(session, worker, queue, lambda condition: first_waiting(session, queue, (*waiting, condition)))
     waiting = (*waiting, *fit.conditions)
 

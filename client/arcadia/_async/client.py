@@ -22,7 +22,7 @@ from arcadia._async.transport import AsyncTransport
 from arcadia.names import RunReferences
 from arcadia.records.artifact import ExportedItems, FilesChoice, ImportResult
 from arcadia.records.job import StartSet
-from arcadia.records.server import ExecutorChoice, Health, Preset, UsageRow, Worker
+from arcadia.records.server import Cap, ExecutorChoice, Health, Preset, UsageRow, Worker
 from arcadia.settings import resolve_token, resolve_url
 
 
@@ -117,6 +117,24 @@ class AsyncClient(
         filters = {"from": since, "to": until, "project": project, "person": person, "study": study}
         found = await self.transport.get("/usage", by=groups, **filters)
         return [UsageRow(data) for data in found["rows"]]
+
+    async def caps(self) -> list[Cap]:
+        """List your caps and those of your projects, with what was used this month. Administrators see all."""
+        return [Cap(data) for data in await self.transport.get("/caps")]
+
+    async def set_cap(
+        self,
+        *,
+        project: str | None = None,
+        person: int | None = None,
+        max_runs: int | None = None,
+        core_hours: float | None = None,
+        gpu_hours: float | None = None,
+    ) -> list[Cap]:
+        """Set the caps of a project or a person: runs that train at once, and hours in a month. None is no limit."""
+        limits = {"max_runs": max_runs, "core_hours": core_hours, "gpu_hours": gpu_hours}
+        body = {"project": project, "person_id": person, **limits}
+        return [Cap(data) for data in await self.transport.call("PUT", "/caps", body=body)]
 
     async def workers(self) -> list[Worker]:
         """List the workers."""

@@ -58,6 +58,7 @@ def print_forecast(forecast: RunForecast, seeds: int, *, as_json: bool) -> None:
             ("GPU memory", format_size(round(gpu_memory)) if gpu_memory else ""),
             ("Cores", number(forecast.cores) if forecast.cores else ""),
             ("Start", _start(forecast)),
+            ("Warning", " ".join(forecast.warnings)),
         ]
     )
 

@@ -109,6 +109,7 @@ def add_commands(app: typer.Typer) -> None:
     add("presets")(launch.presets)
     app.add_typer(server.workers_app, name="workers")
     add("usage")(server.usage)
+    add("caps")(server.caps)
     add("executors")(server.executors)
     add("open")(server.open_page)
     add("mcp")(scripts.serve_mcp)

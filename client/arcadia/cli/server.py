@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -221,6 +221,45 @@ def usage(
     ]
     columns = [*(f"{group.upper()}*" for group in by), "CORE HOURS>", "GPU HOURS>"]
     print_table(columns, rows, empty="No run or job has used a worker or a scheduler in this time.")
+
+
+def caps(
+    ctx: typer.Context,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help="Set the caps of this project.")] = None,
+    person: Annotated[int | None, typer.Option(metavar="ID", help="Set the caps of this person.")] = None,
+    max_runs: Annotated[int | None, typer.Option(metavar="N", help="Runs that train at once.")] = None,
+    core_hours: Annotated[float | None, typer.Option(metavar="H", help="Core hours in a month.")] = None,
+    gpu_hours: Annotated[float | None, typer.Option(metavar="H", help="GPU hours in a month.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show caps and what is used of them. With --project or --person, set theirs: what is left out has no limit."""
+    client = open_client(ctx)
+    limits: dict[str, Any] = {"max_runs": max_runs, "core_hours": core_hours, "gpu_hours": gpu_hours}
+    if project is None and person is None:
+        if any(value is not None for value in limits.values()):
+            raise typer.BadParameter("give --project NAME or --person ID with the caps")
+        listed = client.caps()
+    else:
+        listed = client.set_cap(project=project, person=person, **limits)
+    if as_json:
+        print_json([cap.data for cap in listed])
+        return
+    rows = [
+        [
+            cap.kind,
+            clean(cap.name),
+            _of(cap.runs, cap.max_runs),
+            _of(cap.used_core_hours, cap.core_hours),
+            _of(cap.used_gpu_hours, cap.gpu_hours),
+        ]
+        for cap in listed
+    ]
+    columns = ["", "NAME*", "RUNS>", "CORE HOURS>", "GPU HOURS>"]
+    print_table(columns, rows, empty="Nobody has a cap.")
+
+
+def _of(used: float, cap: float | None) -> str:
+    return "no limit" if cap is None else f"{number(used)} of {number(cap)}"
 
 
 workers_app = typer.Typer(

@@ -321,6 +321,9 @@ class RunForecast(Record):
     starts_by_seconds: float | None
     """In 9 of 10 cases it does not wait longer. None if too few runs like those ahead have ended."""
 
+    warnings: list[str]
+    """Caps that are nearly used."""
+
     start_unknown: str | None
     """Sentence that says why the start is unknown."""
 

@@ -47,6 +47,37 @@ class Worker(Record):
         return f"<Worker {self.name!r} on {self.host}: {self.state}>"
 
 
+class Cap(Record):
+    """What a person or a project may use, and what was used this month. None is no limit."""
+
+    kind: str
+    """Either person or project."""
+
+    name: str
+    """Name of the person or the project."""
+
+    max_runs: int | None
+    """Runs that may train at once."""
+
+    runs: int
+    """Runs that train now."""
+
+    core_hours: float | None
+    """Core hours in a month, in UTC."""
+
+    used_core_hours: float
+    """Core hours of this month."""
+
+    gpu_hours: float | None
+    """GPU hours in a month, in UTC."""
+
+    used_gpu_hours: float
+    """GPU hours of this month."""
+
+    def __repr__(self) -> str:
+        return f"<Cap of {self.kind} {self.name!r}>"
+
+
 class UsageRow(Record):
     """Hours of one combination of groups. Fields of other groups are None."""
 

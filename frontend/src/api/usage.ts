@@ -1,6 +1,6 @@
-import { address } from "./client";
-import { apiQuery } from "./requests";
-import type { UsageTable } from "./types";
+import { address, call } from "./client";
+import { apiQuery, useApiMutation } from "./requests";
+import type { CapEdit, UsageTable } from "./types";
 
 export type UsageGroup = Exclude<UsageTable["groups"][number], "month">;
 
@@ -22,3 +22,12 @@ export const usageQuery = (group: UsageGroup, from: string | null, to: string | 
 /** Return the address of the same hours as CSV. */
 export const usageFile = (group: UsageGroup, from: string | null, to: string | null) =>
   address("/export/usage.csv", { by: ["month", group], from: day(from), to: day(to, 1) });
+
+const capKeys = { all: ["caps"] as const };
+
+/** Caps of people and projects, with what was used this month. */
+export const capsQuery = apiQuery(capKeys.all, "/api/v1/caps", {}, { staleTime: 10_000 });
+
+/** Set the caps of a person or a project. Those that are left out end. */
+export const useSetCap = () =>
+  useApiMutation((body: CapEdit) => call("put", "/api/v1/caps", { body }), { refetch: [capKeys.all] });

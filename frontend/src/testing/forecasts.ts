@@ -18,6 +18,7 @@ export function aForecast(changes: Partial<RunForecast> = {}): RunForecast {
     starts_in_seconds: 0,
     starts_by_seconds: null,
     start_unknown: null,
+    warnings: [],
     ...changes,
   };
 }

@@ -42,6 +42,7 @@ READ_TOOLS = {
     "list_presets",
     "forecast_run",
     "list_workers",
+    "read_usage",
 }
 WRITE_TOOLS = {
     "launch_run",
@@ -257,6 +258,8 @@ def test_presets_studies_and_workers_are_listed(api: Api, call: Call) -> None:
     assert not call("list_studies", project="Main").is_error
     assert parsed(call("list_projects"))["name"] == "Main"
     assert parsed(call("list_workers"))["name"] == "w1"
+    usage = parsed(call("read_usage", by=["project"]))
+    assert (usage["rows"], usage["caps"]) == ([], [])
 
 
 @pytest.mark.parametrize("mcp_write", [True])

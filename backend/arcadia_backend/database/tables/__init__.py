@@ -79,7 +79,7 @@ from arcadia_backend.database.tables.runs import (
     RunTag,
 )
 from arcadia_backend.database.tables.submissions import ExecutorSettings, JobWorker, RunSubmission
-from arcadia_backend.database.tables.usage import Usage
+from arcadia_backend.database.tables.usage import Cap, Usage
 from arcadia_backend.database.tables.workspace import (
     MAIN,
     MAIN_ID,
@@ -131,6 +131,7 @@ __all__ = [
     "BulkActionRun",
     "BulkState",
     "Calibration",
+    "Cap",
     "ChannelKind",
     "Checkpoint",
     "DeliveryState",

@@ -1,8 +1,8 @@
-"""Table of the use of workers and schedulers, which stays when runs and jobs are deleted."""
+"""Tables of the use of workers and schedulers, which stays when runs and jobs are deleted, and of its caps."""
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Index, String
+from sqlalchemy import BigInteger, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from arcadia_backend.database.columns import utc_now
@@ -43,3 +43,18 @@ class Usage(Base):
     started_at: Mapped[datetime] = mapped_column(default=utc_now, index=True)
     # Null while it runs.
     ended_at: Mapped[datetime | None]
+
+
+class Cap(Base):
+    """What one person or one project may use. Null is no limit."""
+
+    __tablename__ = "caps"
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), unique=True)
+    project_id: Mapped[int | None] = mapped_column(ForeignKey("projects.id", ondelete="CASCADE"), unique=True)
+    # Runs that train at once.
+    max_runs: Mapped[int | None]
+    # In a month, in UTC.
+    core_hours: Mapped[float | None]
+    gpu_hours: Mapped[float | None]

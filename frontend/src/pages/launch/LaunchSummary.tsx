@@ -255,6 +255,11 @@ function RunNeeds({ values, priority, where, isStudy, isInvalid }: RunNeedsProps
             </Note>
           )}
           <Text size="sm">{startText(chosenPlace(data, executor), now, schedulers)}</Text>
+          {data.warnings.map((warning) => (
+            <Text key={warning} size="sm" c="orange" role="status">
+              {warning}
+            </Text>
+          ))}
         </>
       )}
     </Stack>

@@ -32,9 +32,11 @@ const TABLE: UsageTable = {
   gpu_hours: 2,
 };
 
+const NO_CAPS = { "GET /caps": [], "GET /account": { is_administrator: false } };
+
 describe("the usage", () => {
   it("is shown by project, with sums over all months", async () => {
-    serve({ "GET /usage": TABLE });
+    serve({ "GET /usage": TABLE, ...NO_CAPS });
     renderPage(<UsagePage />);
     expect(await screen.findByText("138 core hours and 2 GPU hours, with work that still runs")).toBeTruthy();
     const rows = within(screen.getByRole("table")).getAllByRole("row").slice(1);
@@ -44,7 +46,10 @@ describe("the usage", () => {
   });
 
   it("is grouped and limited to a time, whose last day counts", async () => {
-    const server = serve({ "GET /usage": ({ query }: Asked) => ({ ...TABLE, groups: query.getAll("by") }) });
+    const server = serve({
+      "GET /usage": ({ query }: Asked) => ({ ...TABLE, groups: query.getAll("by") }),
+      ...NO_CAPS,
+    });
     renderPage(<UsagePage />);
     await userEvent.click(await screen.findByRole("radio", { name: "People" }));
     await userEvent.type(screen.getByLabelText("From"), "2026-11-01");
@@ -64,6 +69,7 @@ describe("the usage", () => {
     serve({
       "GET /usage": () =>
         answers++ === 0 ? refusal(500, "The database is locked.") : { ...TABLE, rows: [], core_hours: 0 },
+      ...NO_CAPS,
     });
     renderPage(<UsagePage />);
     expect(await screen.findByText("The database is locked.")).toBeTruthy();
@@ -104,5 +110,53 @@ describe("hours", () => {
       ["Deleted or hidden project", 7.25],
     ]);
     expect(["0", "0.015", "7.3", "1,234"]).toEqual([0, 0.0148, 7.25, 1_234.4].map(formatHours));
+  });
+});
+
+describe("the caps", () => {
+  const CAP = {
+    kind: "project",
+    id: 1,
+    name: "Pong",
+    max_runs: 2,
+    runs: 2,
+    core_hours: null,
+    used_core_hours: 3,
+    gpu_hours: 100,
+    used_gpu_hours: 85,
+  };
+
+  it("are bars of what is used", async () => {
+    serve({ "GET /usage": TABLE, ...NO_CAPS, "GET /caps": [CAP] });
+    renderPage(<UsagePage />);
+    expect(await screen.findByText("Project Pong")).toBeTruthy();
+    const bars = screen.getAllByRole("progressbar").map((bar) => bar.getAttribute("aria-label"));
+    expect(bars).toEqual(["Runs now: 2 of 2", "GPU hours this month: 85 of 100"]);
+    expect(screen.queryByRole("button", { name: "Set a cap" })).toBeNull();
+  });
+
+  it("are changed by administrators, who may remove limits", async () => {
+    const server = serve({
+      "GET /usage": TABLE,
+      "GET /account": { is_administrator: true },
+      "GET /caps": [CAP],
+      "GET /people": [],
+      "GET /projects": [],
+      "PUT /caps": [CAP],
+    });
+    renderPage(<UsagePage />);
+    await userEvent.click(await screen.findByRole("button", { name: "Change" }));
+    const dialog = await screen.findByRole("dialog", { name: "Change the cap of Pong" });
+    await userEvent.clear(within(dialog).getByLabelText("Runs at once"));
+    const hours = within(dialog).getByLabelText("GPU hours a month");
+    await userEvent.clear(hours);
+    await userEvent.type(hours, "many");
+    expect(within(dialog).getByText("Enter a number from 0, or nothing.")).toBeTruthy();
+    await userEvent.clear(hours);
+    await userEvent.type(hours, "120.5");
+    await userEvent.click(within(dialog).getByRole("button", { name: "Save" }));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    const wanted = { project: "Pong", max_runs: null, core_hours: null, gpu_hours: 120.5 };
+    expect(server.of("PUT /caps").map(({ body }) => body)).toEqual([wanted]);
   });
 });

@@ -9,6 +9,7 @@ import { DataTable } from "@/ui/DataTable";
 import { EmptyState } from "@/ui/EmptyState";
 import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
+import { Caps } from "./Caps";
 import { drawMonths, formatHours, type Measure, nameOf, totalsOf } from "./hours";
 import classes from "./usage.module.css";
 
@@ -86,6 +87,7 @@ export default function UsagePage() {
         </EmptyState>
       )}
       {table && table.rows.length > 0 && <Hours table={table} group={group} measure={measure} />}
+      <Caps />
     </Stack>
   );
 }
