@@ -11,7 +11,7 @@ A package imports only packages from earlier lines. tests/contract/test_backend_
     events, files, logs, metrics, projects, provenance
     usage
     alerts, aliases, backup, jobs, replays
-    artifacts, checkpoints, people, views
+    artifacts, caps, checkpoints, people, views
     runs
     changes, comparisons, job_kinds, reported
     agents, figures, lineage, marks, worker_api

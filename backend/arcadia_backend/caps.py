@@ -11,16 +11,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import ColumnElement, and_, extract, func, or_, select, true
 from sqlalchemy.orm import Session
 
+from arcadia_backend.accounts.people import find_person
 from arcadia_backend.database.columns import utc_now
-from arcadia_backend.database.engine import Db
+from arcadia_backend.database.engine import Db, after_commit
 from arcadia_backend.database.rights import backend_rights
 from arcadia_backend.database.scope import current
 from arcadia_backend.database.tables import Cap, Person, Project, Run, RunSubmission, Usage
-from arcadia_backend.errors import Conflict, FieldError, Invalid
+from arcadia_backend.errors import Conflict
 from arcadia_backend.live.notices import publish
-from arcadia_backend.projects.schemas import ProjectName
-from arcadia_backend.projects.service import resolve
-from arcadia_workers.contract.values import NO_BOOLEAN, Id
+from arcadia_backend.projects.service import find_project
+from arcadia_backend.web.lookup import PathId
+from arcadia_workers.contract.values import NO_BOOLEAN
 from arcadia_workers.contract.worker_api import ACTIVE
 
 # From this share on, people are warned.
@@ -32,18 +33,11 @@ Runs = Annotated[int, Field(ge=0, le=10**6), NO_BOOLEAN]
 class CapLimits(BaseModel):
     """What one person or one project may use. Null is no limit."""
 
+    model_config = ConfigDict(extra="forbid")
+
     max_runs: Runs | None = Field(default=None, description="Runs that train at once.")
     core_hours: Hours | None = Field(default=None, description="Core hours in a month, in UTC.")
     gpu_hours: Hours | None = Field(default=None, description="GPU hours in a month, in UTC.")
-
-
-class CapEdit(CapLimits):
-    """The caps of a person or of a project. Those that are left out end."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    person_id: Id | None = None
-    project: ProjectName | None = None
 
 
 class UsedCap(CapLimits):
@@ -240,30 +234,37 @@ def list_caps(db: Db) -> list[UsedCap]:
         return _list(session)
 
 
-@router.put("/caps")
-def set_cap(db: Db, wanted: CapEdit) -> list[UsedCap]:
-    """Set the caps of a person or a project, or end them."""
-    if (wanted.person_id is None) == (wanted.project is None):
-        raise Invalid(FieldError(field="person_id", message="give either a person or a project"))
+@router.put("/caps/people/{person_id}")
+def set_cap_of_person(db: Db, person_id: PathId, limits: CapLimits) -> list[UsedCap]:
+    """Set the caps of a person. Those that are left out or null end."""
     with db.write() as session:
-        if wanted.person_id is not None and session.get(Person, wanted.person_id) is None:
-            raise Invalid(FieldError(field="person_id", message=f"There is no person {wanted.person_id}"))
-        project_id = None if wanted.project is None else resolve(session, wanted.project)
-        owner = Cap.person_id == wanted.person_id if project_id is None else Cap.project_id == project_id
-        cap = session.scalar(select(Cap).where(owner).with_for_update())
-        limits = wanted.model_dump(include={"max_runs", "core_hours", "gpu_hours"})
-        if cap is None and any(value is not None for value in limits.values()):
-            session.add(Cap(person_id=wanted.person_id, project_id=project_id, **limits))
-        elif cap is not None and all(value is None for value in limits.values()):
-            session.delete(cap)
-        elif cap is not None:
-            for name, value in limits.items():
-                setattr(cap, name, value)
-        session.flush()
-        listed = _list(session)
+        find_person(session, person_id)
+        return _set(session, Cap(person_id=person_id), Cap.person_id == person_id, limits)
+
+
+@router.put("/caps/projects/{project_id}")
+def set_cap_of_project(db: Db, project_id: PathId, limits: CapLimits) -> list[UsedCap]:
+    """Set the caps of a project. Those that are left out or null end."""
+    with db.write() as session:
+        find_project(session, project_id)
+        return _set(session, Cap(project_id=project_id), Cap.project_id == project_id, limits)
+
+
+def _set(session: Session, new: Cap, is_its: ColumnElement[bool], limits: CapLimits) -> list[UsedCap]:
+    cap = session.scalar(select(Cap).where(is_its).with_for_update())
+    wanted = limits.model_dump()
+    has_limits = any(value is not None for value in wanted.values())
+    if cap is not None and not has_limits:
+        session.delete(cap)
+    elif has_limits:
+        cap = cap or new
+        session.add(cap)
+        for name, value in wanted.items():
+            setattr(cap, name, value)
+    session.flush()
     # Runs that were held back may start now.
-    publish("worker.changed", {"name": ""})
-    return listed
+    after_commit(session, lambda: publish("worker.changed", {"name": ""}))
+    return _list(session)
 
 
 def _list(session: Session) -> list[UsedCap]:

@@ -25,10 +25,9 @@ def december(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caps, "utc_now", lambda: NOW)
 
 
-def cap(api: Api, **limits: Any) -> list[dict[str, Any]]:
-    """Set the caps of the project Main, or of a person."""
-    owner = {} if "person_id" in limits else {"project": "Main"}
-    answer = api.user.put("/api/v1/caps", json={**owner, **limits})
+def cap(api: Api, owner: str = "projects/1", **limits: Any) -> list[dict[str, Any]]:
+    """Set the caps of the project Main, or of another one or a person."""
+    answer = api.user.put(f"/api/v1/caps/{owner}", json=limits)
     assert answer.status_code == 200, answer.text
     listed: list[dict[str, Any]] = answer.json()
     return listed
@@ -67,7 +66,7 @@ def test_a_cap_of_a_person_counts_the_runs_of_all_projects(api: Api, database: D
         session.add(Person(id=7, name="Ana", email="ana@example.org"))
     for name in ("w1", "w2"):
         beat(api, name, host=name)
-    cap(api, person_id=7, max_runs=1)
+    cap(api, "people/7", max_runs=1)
     runs = [api.launch()["id"] for _ in range(2)]
     with acting_as(BACKEND), database.write() as session:
         session.execute(update(Run).values(person_id=7))
@@ -136,31 +135,30 @@ def test_a_scheduler_gets_no_more_runs_than_the_cap(api: Api, database: Database
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("owner", "limits", "status"),
     [
-        {},
-        {"project": "Main", "person_id": 1},
-        {"project": "None such"},
-        {"person_id": 99},
-        {"project": "Main", "max_runs": -1},
+        ("projects/99", {"max_runs": 1}, 404),
+        ("people/99", {"max_runs": 1}, 404),
+        ("projects/1", {"max_runs": -1}, 422),
+        ("projects/1", {"runs": 1}, 422),
     ],
 )
-def test_wrong_caps_are_refused(api: Api, body: dict[str, Any]) -> None:
-    assert api.user.put("/api/v1/caps", json=body).status_code == 422
+def test_wrong_caps_are_refused(api: Api, owner: str, limits: dict[str, Any], status: int) -> None:
+    assert api.user.put(f"/api/v1/caps/{owner}", json=limits).status_code == status
 
 
 def test_people_see_their_caps_and_those_of_their_projects(api: Api, database: Database) -> None:
     with acting_as(BACKEND), database.write() as session:
         session.add_all([Person(id=7, name="Ana", email="ana@example.org"), Person(id=8, name="Ben", email="b@x.org")])
     api.user.post("/api/v1/projects", json={"name": "Other"}).raise_for_status()
-    for owner in ({"project": "Other"}, {"project": "Main"}, {"person_id": 7}, {"person_id": 8}):
-        api.user.put("/api/v1/caps", json={**owner, "max_runs": 1}).raise_for_status()
+    for owner in ("projects/2", "projects/1", "people/7", "people/8"):
+        cap(api, owner, max_runs=1)
     ana = Scope(everything=False, projects={1: Role.VIEWER}, person_id=7, name="Ana")
     with acting_as(ana), database.read() as session:
         assert [(each.kind, each.name) for each in caps._list(session)] == [("project", "Main"), ("person", "Ana")]
     # The cap of a project holds back everyone in it.
     with acting_as(ana), database.read() as session:
         caps.require_hours(session, 1)
-    api.user.put("/api/v1/caps", json={"person_id": 7, "gpu_hours": 0}).raise_for_status()
+    cap(api, "people/7", gpu_hours=0)
     with acting_as(ana), database.read() as session, pytest.raises(Conflict, match="Ana has used"):
         caps.require_hours(session, 1)

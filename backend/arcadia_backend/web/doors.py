@@ -98,7 +98,7 @@ project-fresh   POST                /projects/*/invitations
 project         ANY                 /projects/**
 read            GET                 /usage
 read            GET                 /caps
-installation    PUT                 /caps
+installation    PUT                 /caps/**
 read            GET                 /views/**
 write           ANY                 /views/**
 

@@ -131,10 +131,15 @@ class AsyncClient(
         core_hours: float | None = None,
         gpu_hours: float | None = None,
     ) -> list[Cap]:
-        """Set the caps of a project or a person: runs that train at once, and hours in a month. None is no limit."""
+        """Set the caps of a project or of the person with an id. None is no limit.
+
+        They limit the runs that train at once, and the hours in a month.
+        """
+        if (project is None) == (person is None):
+            raise ValueError("give either a project or a person")
+        owner = f"people/{person}" if project is None else f"projects/{(await self.project(project)).id}"
         limits = {"max_runs": max_runs, "core_hours": core_hours, "gpu_hours": gpu_hours}
-        body = {"project": project, "person_id": person, **limits}
-        return [Cap(data) for data in await self.transport.call("PUT", "/caps", body=body)]
+        return [Cap(data) for data in await self.transport.call("PUT", f"/caps/{owner}", body=limits)]
 
     async def workers(self) -> list[Worker]:
         """List the workers."""

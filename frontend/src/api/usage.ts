@@ -1,6 +1,6 @@
 import { address, call } from "./client";
 import { apiQuery, useApiMutation } from "./requests";
-import type { CapEdit, UsageTable } from "./types";
+import type { CapLimits, UsageTable } from "./types";
 
 export type UsageGroup = Exclude<UsageTable["groups"][number], "month">;
 
@@ -30,4 +30,10 @@ export const capsQuery = apiQuery(capKeys.all, "/api/v1/caps", {}, { staleTime: 
 
 /** Set the caps of a person or a project. Those that are left out end. */
 export const useSetCap = () =>
-  useApiMutation((body: CapEdit) => call("put", "/api/v1/caps", { body }), { refetch: [capKeys.all] });
+  useApiMutation(
+    ({ kind, id, limits: body }: { kind: "person" | "project"; id: number; limits: CapLimits }) =>
+      kind === "person"
+        ? call("put", "/api/v1/caps/people/{person_id}", { params: { path: { person_id: id } }, body })
+        : call("put", "/api/v1/caps/projects/{project_id}", { params: { path: { project_id: id } }, body }),
+    { refetch: [capKeys.all] },
+  );

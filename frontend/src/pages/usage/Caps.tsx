@@ -16,10 +16,10 @@ import { IconGauge } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { peopleQuery } from "@/api/people";
+import { projectsQuery } from "@/api/projects";
 import { accountQuery } from "@/api/session";
 import type { UsedCap } from "@/api/types";
 import { capsQuery, useSetCap } from "@/api/usage";
-import { ProjectSelect } from "@/ui/ProjectSelect";
 import { formatHours } from "./hours";
 import classes from "./usage.module.css";
 
@@ -119,17 +119,17 @@ function typed(cap: UsedCap | null): typeof NONE {
 
 function CapModal({ cap, onClose }: { cap: UsedCap | null; onClose: () => void }) {
   const [kind, setKind] = useState(cap?.kind ?? "project");
-  const [project, setProject] = useState(cap?.kind === "project" ? cap.name : "Main");
-  const [person, setPerson] = useState<number | null>(cap?.kind === "person" ? cap.id : null);
+  const [id, setId] = useState<number | null>(cap?.id ?? null);
   const [limits, setLimits] = useState(typed(cap));
-  const { data: people = [] } = useQuery(peopleQuery);
+  const { data: people = [] } = useQuery({ ...peopleQuery, enabled: !cap });
+  const { data: projects = [] } = useQuery({ ...projectsQuery, enabled: !cap });
+  const choices = kind === "project" ? projects : people;
   const save = useSetCap();
 
   function submit(event: FormEvent) {
     event.preventDefault();
     const numbers = LIMITS.map(([name]) => [name, limits[name].trim() === "" ? null : Number(limits[name])]);
-    const owner = kind === "project" ? { project } : { person_id: person };
-    save.mutate({ ...owner, ...Object.fromEntries(numbers) }, { onSuccess: onClose });
+    if (id !== null) save.mutate({ kind, id, limits: Object.fromEntries(numbers) }, { onSuccess: onClose });
   }
 
   const isWrong = LIMITS.some(([name]) => !(Number(limits[name]) >= 0));
@@ -151,18 +151,18 @@ function CapModal({ cap, onClose }: { cap: UsedCap | null; onClose: () => void }
                   { value: "person", label: "A person" },
                 ]}
                 value={kind}
-                onChange={setKind}
+                onChange={(chosen) => {
+                  setKind(chosen);
+                  setId(null);
+                }}
               />
-              {kind === "project" ? (
-                <ProjectSelect label="Project" value={project} onChange={setProject} />
-              ) : (
-                <Select
-                  label="Person"
-                  data={people.map(({ id, name }) => ({ value: String(id), label: name }))}
-                  value={person === null ? null : String(person)}
-                  onChange={(value) => setPerson(value === null ? null : Number(value))}
-                />
-              )}
+              <Select
+                label={kind === "project" ? "Project" : "Person"}
+                searchable
+                data={choices.map((each) => ({ value: String(each.id), label: each.name }))}
+                value={id === null ? null : String(id)}
+                onChange={(value) => setId(value === null ? null : Number(value))}
+              />
             </>
           )}
           {LIMITS.map(([name, label]) => (
@@ -181,11 +181,7 @@ function CapModal({ cap, onClose }: { cap: UsedCap | null; onClose: () => void }
               {save.error.message}
             </Text>
           )}
-          <Button
-            type="submit"
-            loading={save.isPending}
-            disabled={isWrong || (kind === "person" && person === null)}
-          >
+          <Button type="submit" loading={save.isPending} disabled={isWrong || id === null}>
             Save
           </Button>
         </Stack>

@@ -140,9 +140,7 @@ describe("the caps", () => {
       "GET /usage": TABLE,
       "GET /account": { is_administrator: true },
       "GET /caps": [CAP],
-      "GET /people": [],
-      "GET /projects": [],
-      "PUT /caps": [CAP],
+      "PUT /caps/projects/1": [CAP],
     });
     renderPage(<UsagePage />);
     await userEvent.click(await screen.findByRole("button", { name: "Change" }));
@@ -156,7 +154,7 @@ describe("the caps", () => {
     await userEvent.type(hours, "120.5");
     await userEvent.click(within(dialog).getByRole("button", { name: "Save" }));
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
-    const wanted = { project: "Pong", max_runs: null, core_hours: null, gpu_hours: 120.5 };
-    expect(server.of("PUT /caps").map(({ body }) => body)).toEqual([wanted]);
+    const wanted = { max_runs: null, core_hours: null, gpu_hours: 120.5 };
+    expect(server.of("PUT /caps/projects/1").map(({ body }) => body)).toEqual([wanted]);
   });
 });
