@@ -70,6 +70,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
         command.add_argument("--port", type=int, help="ARCADIA_PORT: port of the server (default: 8000)")
     up.add_argument("--workers", type=parse_worker_count, default=1, metavar="N", help="number of workers (default: 1)")
     migrate = commands.add_parser("migrate", description="Migrate the database to this version.")
+    migrate.add_argument("--plan", action="store_true", help="only show what would change, and how long it takes")
     backup = commands.add_parser("backup", description="Back up the database and the files, also while Arcadia runs.")
     backup.add_argument("folder", type=Path, metavar="DIR", help="new folder for the backup")
     restore = commands.add_parser(
@@ -175,11 +176,14 @@ def start_all(settings: Settings, workers: int) -> int:
     return up(settings, workers)
 
 
-def migrate(settings: Settings) -> int:
-    """Migrate the database to this version."""
-    from arcadia_backend.startup.checks import make_ready
+def migrate(settings: Settings, *, only_plan: bool = False) -> int:
+    """Migrate the database to this version, or show what that would do."""
+    from arcadia_backend.startup.checks import describe_plan, make_ready
 
-    make_ready(settings)
+    if only_plan:
+        print(describe_plan(settings))
+    else:
+        make_ready(settings)
     return 0
 
 
@@ -224,7 +228,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands: dict[str, Callable[[Settings], int]] = {
         "up": lambda settings: start_all(settings, options.workers),
         "backend": serve,
-        "migrate": migrate,
+        "migrate": lambda settings: migrate(settings, only_plan=options.plan),
         "backup": lambda settings: back_up(settings, options.folder),
         "restore": lambda settings: restore(settings, options.folder),
         "user": lambda settings: change_people(settings, options),

@@ -3,7 +3,9 @@
 import functools
 import os
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -13,6 +15,7 @@ from sqlalchemy import Connection, text
 from alembic import command
 from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database, migration_engine
+from arcadia_backend.database.migration_copies import copy_before, database_bytes, how_to_return
 from arcadia_backend.database.scope import BACKEND, acting_as
 from arcadia_backend.refusals import RefusedError
 
@@ -58,13 +61,54 @@ def migrate(settings: Settings) -> None:
             if engine.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
             _refuse_other_encoding(connection)
-            _refuse_unknown_schema(connection)
-            if _revision(connection) != _scripts().get_current_head():
+            _refuse_unknown_schema(connection, settings.data_dir)
+            if (before := _revision(connection)) != _scripts().get_current_head():
+                if before is not None and settings.migration_copy:
+                    copy_before(engine.url, database_bytes(connection), settings.data_dir, before)
                 config = alembic_config()
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
     finally:
         engine.dispose()
+
+
+@dataclass(frozen=True)
+class MigrationPlan:
+    """What `migrate` would do with a database."""
+
+    schema: str | None
+    # The missing migrations, each with its title.
+    missing: tuple[tuple[str, str], ...]
+    database_bytes: int
+    # The time that they took on a copy, or None if no copy was made.
+    seconds: float | None
+
+
+def plan(settings: Settings) -> MigrationPlan:
+    """Return what `migrate` would do. On SQLite, try it on a copy in the data folder, which is deleted."""
+    engine = migration_engine(settings.resolved_database_url)
+    try:
+        with acting_as(BACKEND), engine.connect() as connection:
+            before = _revision(connection)
+            _refuse_unknown_schema(connection, settings.data_dir)
+            scripts = [*_scripts().iterate_revisions("head", before or "base")][::-1]
+            missing = tuple((each.revision, (each.doc or "").splitlines()[0]) for each in scripts)
+            size = database_bytes(connection)
+    finally:
+        engine.dispose()
+    seconds = None
+    if missing and before is not None and engine.dialect.name == "sqlite":
+        with TemporaryDirectory(prefix=".plan-", dir=settings.data_dir) as folder:
+            copied = copy_before(engine.url, size, Path(folder), before)
+            seconds = _time_migration(settings, Path(folder), copied)
+    return MigrationPlan(before, missing, size, seconds)
+
+
+def _time_migration(settings: Settings, folder: Path, database: Path) -> float:
+    url = f"sqlite:///{database}"
+    began = time.monotonic()
+    migrate(settings.model_copy(update={"data_dir": folder, "database_url": url, "migration_copy": False}))
+    return time.monotonic() - began
 
 
 def is_current(connection: Connection) -> bool:
@@ -78,7 +122,7 @@ def newest_schema() -> str:
     return _scripts().get_current_head() or "none"
 
 
-def _refuse_unknown_schema(connection: Connection) -> None:
+def _refuse_unknown_schema(connection: Connection, data_dir: Path) -> None:
     revision, known = _revision(connection), [script.revision for script in _scripts().walk_revisions()]
     if revision is None or revision in known:
         return
@@ -88,9 +132,11 @@ def _refuse_unknown_schema(connection: Connection) -> None:
             f"Nothing was changed. Open the data folder, or restore the backup, once with Arcadia at commit "
             f"{LAST_WITH_EARLY_MIGRATIONS}, and then with this version."
         )
+    back = how_to_return(data_dir, connection.engine.url, known[0])
+    earlier = f"go back to the copy from before: {back}" if back else "restore a backup from before the upgrade."
     raise RefusedError(
         f"A newer version of Arcadia migrated the database to schema {revision}. This version knows {known[0]}. "
-        "Start the newer version, or restore a backup from before the upgrade."
+        f"Start the newer version, or {earlier}"
     )
 
 

@@ -12,7 +12,8 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from arcadia_backend.config import Settings
-from arcadia_backend.database.migrations import migrate
+from arcadia_backend.database.migration_copies import FOLDER
+from arcadia_backend.database.migrations import migrate, plan
 from arcadia_backend.refusals import NotNowError, RefusedError
 
 log = logging.getLogger(__name__)
@@ -56,6 +57,29 @@ def make_ready(settings: Settings) -> None:
     make_private_folder(settings.files_dir)
     with database_refusals(settings):
         migrate(settings)
+
+
+def describe_plan(settings: Settings) -> str:
+    """Return what a migration would do, in lines. Raise RefusedError if it cannot be done."""
+    make_private_folder(settings.data_dir)
+    with database_refusals(settings):
+        found = plan(settings)
+    if not found.missing:
+        return f"The database has schema {found.schema}, which is that of this version. Nothing to migrate."
+    if found.schema is None:
+        return "The database is new. Its tables are made at the first start."
+    lines = [f"From schema {found.schema} to {found.missing[-1][0]}:"]
+    lines += [f"  {revision}  {title}" for revision, title in found.missing]
+    size = f"{found.database_bytes / 1e6:,.0f} MB"
+    if settings.migration_copy:
+        lines.append(f"First, the database ({size}) is copied to {settings.data_dir / FOLDER}.")
+    else:
+        lines.append(f"The database ({size}) is not copied before, since ARCADIA_MIGRATION_COPY is 0.")
+    if found.seconds is None:
+        lines.append("On PostgreSQL the time is not measured in advance. Everything is one transaction.")
+    else:
+        lines.append(f"On a copy, this took {found.seconds:.1f} s. Arcadia does not answer meanwhile.")
+    return "\n".join(lines)
 
 
 @contextmanager

@@ -202,6 +202,9 @@ class BackendSettings(SettingsWithSecretFiles):
     mcp_write: bool = Field(
         default=False, description="Let assistants that connect to /mcp launch and stop runs and studies."
     )
+    migration_copy: bool = Field(
+        default=True, description="Copy the database before it is migrated. The last three copies are kept."
+    )
     max_requeues: int = Field(
         default=5,
         ge=0,
