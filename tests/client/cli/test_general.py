@@ -108,7 +108,7 @@ def test_usage_is_shown_by_group(arcadia: Arcadia, api: Api) -> None:
 def test_forecasts_of_starts_are_shown(arcadia: Arcadia, monkeypatch: pytest.MonkeyPatch) -> None:
     found = json.loads(arcadia("workers", "forecasts", "--days", "1", "--json").out)
     assert (found["days"], found["all"]["forecasts"], found["relative_error"]) == (1, 0, None)
-    shown = arcadia("workers", "forecasts").out
+    shown = " ".join(arcadia("workers", "forecasts").out.split())
     assert "0 of 0 started by the stated time, too few for a share" in shown
     score = {"forecasts": 1_200, "on_time": 1_050, "share": 0.875, "low": 0.8, "high": 0.93}
     few_days = {**score, "low": None, "high": None}
