@@ -1,7 +1,7 @@
 """Forecasts of starts, which are compared with what happened
 
 Revision ID: 0059
-Revises: 0060
+Revises: 0061
 """
 
 import sqlalchemy as sa
@@ -10,7 +10,7 @@ from alembic import op
 from arcadia_backend.database import columns
 
 revision = "0059"
-down_revision = "0060"
+down_revision = "0061"
 branch_labels = None
 depends_on = None
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime, timedelta
 from itertools import groupby
-from math import floor, log2, sqrt
+from math import floor, log2
 from statistics import median, quantiles
 from typing import Annotated, NamedTuple
 
@@ -21,6 +21,7 @@ from arcadia_backend.runs.start_steps import queued_at
 from arcadia_backend.runs.starts import COVERED
 from arcadia_backend.runs.waiting import QUEUE_ORDER, read_waiting
 from arcadia_backend.workers import open_workers
+from arcadia_workers.contract.inference.means import clustered_share_interval
 from arcadia_workers.contract.worker_api import WORKERS, QueueName
 
 # Forecasts that one pass stores for each queue, so that a launch of thousands of runs does not hold up others.
@@ -28,10 +29,6 @@ MAX_STORED_RUNS = 500
 KEPT = timedelta(days=365)
 # With fewer forecasts nothing is said.
 MIN_FORECASTS = 10
-# With fewer days nothing is known about how alike the forecasts of a day are.
-MIN_DAYS = 5
-# Standard normal quantile of a 95 % interval.
-Z = 1.96
 MIN_SECONDS = 1.0
 
 _IS_IN_QUEUE = (Run.state == "queued", Run.executor == WORKERS, Run.archived_at.is_(None))
@@ -196,7 +193,7 @@ class StartCalibration(BaseModel):
     waits: list[WaitBin] = Field(description="Of undisturbed forecasts. A run that still waits counts until now.")
 
 
-class Outcome(NamedTuple):
+class DueForecast(NamedTuple):
     """A forecast whose stated time has passed."""
 
     made_at: datetime
@@ -212,7 +209,7 @@ class Outcome(NamedTuple):
         return self.started_at is not None and self.started_at <= self.by_at
 
 
-def score(outcomes: Sequence[Outcome]) -> StartScore:
+def score(outcomes: Sequence[DueForecast]) -> StartScore:
     """Return how many runs started by the stated time."""
     days: dict[date, list[bool]] = {}
     for each in outcomes:
@@ -220,41 +217,22 @@ def score(outcomes: Sequence[Outcome]) -> StartScore:
     count, on_time = len(outcomes), sum(each.is_on_time for each in outcomes)
     if count < MIN_FORECASTS:
         return StartScore(forecasts=count, on_time=on_time, share=None, low=None, high=None)
-    low, high = _interval([(len(day), sum(day)) for day in days.values()]) or (None, None)
+    # Runs that wait on the same day are late together.
+    low, high = clustered_share_interval([(len(day), sum(day)) for day in days.values()]) or (None, None)
     return StartScore(forecasts=count, on_time=on_time, share=on_time / count, low=low, high=high)
-
-
-def _interval(days: Sequence[tuple[int, int]]) -> tuple[float, float] | None:
-    """Return the 95 % interval of a share (Wilson), from the number of cases and successes of each day.
-
-    Runs that wait at the same time start late together. The variance between days says how many independent cases all
-    cases are worth.
-    """
-    if len(days) < MIN_DAYS:
-        return None
-    count, share = sum(cases for cases, _ in days), sum(hits for _, hits in days) / sum(cases for cases, _ in days)
-    if share * (1 - share) > 0:
-        between = sum((hits - share * cases) ** 2 for cases, hits in days) * len(days) / (len(days) - 1)
-        worth = count / max(1.0, between / (count * share * (1 - share)))
-    else:
-        # All days are alike, which says nothing about their variance.
-        worth = float(len(days))
-    middle = (share + Z**2 / (2 * worth)) / (1 + Z**2 / worth)
-    half = Z / (1 + Z**2 / worth) * sqrt(share * (1 - share) / worth + Z**2 / (4 * worth**2))
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def read_calibration(session: Session, days: int) -> StartCalibration:
     """Return the forecasts whose stated time was in the last days, compared with what happened."""
     now = utc_now()
-    columns = [getattr(StartForecast, name) for name in Outcome._fields]
+    columns = [getattr(StartForecast, name) for name in DueForecast._fields]
     # Chosen by the stated time and not by the start, so that late runs are not left out.
     in_period = (StartForecast.by_at > now - timedelta(days=days), StartForecast.by_at <= now)
     query = select(*columns).where(*in_period, StartForecast.work_added.is_not(None))
     count = select(func.count()).select_from(StartForecast)
     # Sums of all projects, without a run that is named.
     with backend_rights(session):
-        outcomes = [Outcome(*row) for row in session.execute(query)]
+        outcomes = [DueForecast(*row) for row in session.execute(query)]
         waiting = session.scalars(count.where(StartForecast.is_waiting, StartForecast.by_at > now)).one()
         without_time = session.scalars(
             count.where(StartForecast.made_at > now - timedelta(days=days), StartForecast.by_at.is_(None))
@@ -278,7 +256,7 @@ def read_calibration(session: Session, days: int) -> StartCalibration:
     )
 
 
-def _wait_bins(outcomes: Iterable[Outcome], now: datetime) -> Iterable[WaitBin]:
+def _wait_bins(outcomes: Iterable[DueForecast], now: datetime) -> Iterable[WaitBin]:
     """Yield bins of expected waits, each twice as wide as the one before."""
     bins: dict[int, list[tuple[float, float]]] = {}
     for each in outcomes:

@@ -16,7 +16,7 @@ from arcadia_backend.database.columns import utc_now
 from arcadia_backend.database.engine import Database, open_database
 from arcadia_backend.database.scope import BACKEND, Scope, acting_as
 from arcadia_backend.database.tables import Attempt, Run, StartForecast
-from arcadia_backend.runs.start_forecasts import KEPT, Outcome, delete_old, follow_starts, read_calibration, score
+from arcadia_backend.runs.start_forecasts import KEPT, DueForecast, delete_old, follow_starts, read_calibration, score
 from bench import lab
 from tests.backend.runs.test_forecast import train
 from tests.factories import CARTPOLE, Api
@@ -256,7 +256,7 @@ def test_the_interval_covers_the_true_share_also_if_the_runs_of_a_day_are_alike(
             for hit in random.random(random.integers(5, 40)) < chance:
                 by = made + timedelta(hours=1)
                 start = made if hit else by + timedelta(hours=1)
-                outcomes.append(Outcome(made, made, by, start, False, False))
+                outcomes.append(DueForecast(made, made, by, start, False, False))
         found = score(outcomes)
         assert found.low is not None
         assert found.high is not None
@@ -266,7 +266,7 @@ def test_the_interval_covers_the_true_share_also_if_the_runs_of_a_day_are_alike(
 
 def test_few_forecasts_or_days_have_no_share_or_interval() -> None:
     now = utc_now()
-    one = Outcome(now, now, now, now, False, False)
+    one = DueForecast(now, now, now, now, False, False)
     assert score([one] * 9).share is None
     assert (score([one] * 10).share, score([one] * 10).low) == (1.0, None)
     spread = [one._replace(made_at=now - timedelta(days=day)) for day in range(5)] * 4
