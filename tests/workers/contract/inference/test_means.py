@@ -8,10 +8,12 @@ import pytest
 
 from arcadia_workers.contract.games import score_bounds
 from arcadia_workers.contract.inference.means import (
+    HIGH,
     UNBOUNDED,
     Bounds,
     best_against_others,
     clustered_mean_error,
+    clustered_share_interval,
     jackknife_interval,
     share_interval,
     standard_errors_apart,
