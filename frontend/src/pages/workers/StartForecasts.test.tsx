@@ -52,7 +52,7 @@ describe("forecasts of starts", () => {
     const few = { forecasts: 9, on_time: 9, share: null, low: null, high: null };
     open({ ...FOUND, undisturbed: few, all: few, relative_error: null, waits: [] });
     expect(
-      await screen.findByText(/^9 forecasts can be compared .* fewer than 10, nothing is said\.$/),
+      await screen.findByText(/^9 forecasts can be compared .* That is too few: a share needs 10\.$/),
     ).toBeTruthy();
     expect(facts()).toEqual(["9 of 9", "9 of 9", "4", "7"]);
     expect(screen.queryByText("Expected and real waits")).toBeNull();

@@ -25,7 +25,7 @@ export function describeScore({ forecasts, on_time, share, low, high }: Score): 
 export function describeCalibration({ undisturbed, stated_share, min_forecasts }: StartCalibration): string {
   const { forecasts, share, low, high } = undisturbed;
   if (share === null) {
-    return `${plural(forecasts, "forecast")} can be compared with what happened. With fewer than ${min_forecasts}, nothing is said.`;
+    return `${plural(forecasts, "forecast")} can be compared with what happened. That is too few: a share needs ${min_forecasts}.`;
   }
   const found = `${nearestPercent(share)} of runs started by the stated time. Forecasts state ${nearestPercent(stated_share)}.`;
   if (low === null || high === null) return found;
