@@ -19,7 +19,7 @@ export function StartForecasts() {
   const [days, setDays] = useState("30");
   const query = useQuery(startForecastsQuery(Number(days)));
   return (
-    <Stack gap="xs" component="section" aria-label="Forecasts of starts">
+    <Stack gap="xs" maw={720} component="section" aria-label="Forecasts of starts">
       <Group gap="md">
         <Title order={2}>Forecasts of starts</Title>
         <SegmentedControl aria-label="Period" size="xs" data={PERIODS} value={days} onChange={setDays} />
