@@ -23,8 +23,8 @@ def upgrade() -> None:
     op.create_table(
         "start_forecasts",
         sa.Column("id", ID, nullable=False),
-        sa.Column("run_id", sa.BigInteger(), nullable=False),
-        sa.Column("queue", sa.String(length=16), nullable=False),
+        sa.Column("run_id", ID, nullable=False),
+        sa.Column("queue", sa.String(length=8), nullable=False),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("queued_at", TIME, nullable=False),
         sa.Column("made_at", TIME, nullable=False),
@@ -36,7 +36,7 @@ def upgrade() -> None:
             ["run_id"], ["runs.id"], name=op.f("fk_start_forecasts_run_id_runs"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_start_forecasts")),
-        sa.UniqueConstraint("run_id", "queued_at", name=op.f("uq_start_forecasts_run_id")),
+        sa.UniqueConstraint("run_id", "queued_at", name=op.f("uq_start_forecasts_run_id_queued_at")),
     )
     for name in ("made_at", "is_waiting"):
         op.create_index(op.f(f"ix_start_forecasts_{name}"), "start_forecasts", [name])
