@@ -275,10 +275,11 @@ class Month(NamedTuple):
     longest_gap_hours: float
 
 
-def simulate(seed: int, hours_between: float = HOURS_BETWEEN_FORECASTS, days: int = DAYS) -> Month:
-    """Simulate a month, or its first days."""
+def play(seed: int, hours_between: float = HOURS_BETWEEN_FORECASTS, days: int = DAYS) -> tuple[Lab, list[Outcome], int]:
+    """Simulate a month, or its first days. Return the lab, the forecasts, and how many more were unknown."""
     runs, outages = submissions(seed), restarts(seed)
-    lab, outcomes, unknown = Lab(dict(HOSTS)), [], 0
+    lab, unknown = Lab(dict(HOSTS)), 0
+    outcomes: list[Outcome] = []
     end, time = days * 24.0, 0.0
     while time < end:
         later = min(end, time + hours_between)
@@ -292,8 +293,15 @@ def simulate(seed: int, hours_between: float = HOURS_BETWEEN_FORECASTS, days: in
         starts = lab.forecast()
         unknown += sum(starts.get(number, ExpectedStart(0, None)).by is None for number in lab.waiting)
         outcomes += _check(lab, starts, [each for each in outages if each[0] > time])
+    return lab, outcomes, unknown
+
+
+def simulate(seed: int, hours_between: float = HOURS_BETWEEN_FORECASTS, days: int = DAYS) -> Month:
+    """Simulate a month, or its first days, and return the results."""
+    lab, outcomes, unknown = play(seed, hours_between, days)
+    end = days * 24.0
     with_limit = [each for each in outcomes if each.by is not None]
-    submitted = {run.work.id: run.work.created for run in runs}
+    submitted = {run.work.id: run.work.created for run in submissions(seed)}
     waits = [started - submitted[number] for number, started in lab.started.items()]
     waits += [end - submitted[number] for number in lab.waiting if number not in lab.started]
     return Month(

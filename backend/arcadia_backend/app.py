@@ -67,6 +67,7 @@ from arcadia_backend.reports.routes import shared_router as shared
 from arcadia_backend.runs.bulk import BulkActionThread
 from arcadia_backend.runs.bulk import router as bulk_actions
 from arcadia_backend.runs.routes import router as runs
+from arcadia_backend.runs.start_forecasts import router as start_forecasts
 from arcadia_backend.runs.table_export import router as run_table
 from arcadia_backend.studies.routes import router as studies
 from arcadia_backend.studies.scheduler import StudyScheduler
@@ -94,6 +95,7 @@ ROUTERS = (
     runs,
     bulk_actions,
     run_table,
+    start_forecasts,
     projects,
     boards,
     views,

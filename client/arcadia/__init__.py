@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         MovedItems,
         Preset,
         SavedView,
+        StartCalibration,
         UsageRow,
         Worker,
     )
@@ -152,6 +153,7 @@ __all__ = [
     "Series",
     "ServerUnreachableError",
     "SignInSession",
+    "StartCalibration",
     "StartSet",
     "Study",
     "StudyPoint",
@@ -188,8 +190,8 @@ _NAMES_OF_MODULES = {
     "InvalidRequestError JobFailedError MissingPackageError NotFoundError NotLoadedError "
     "ServerUnreachableError UnauthorizedError WaitTimeoutError",
     "arcadia.figures": "Figure",
-    "arcadia.records.server": "Alert AlertDelivery Cap ExecutorChoice Health MovedItems Preset SavedView UsageRow "
-    "Worker",
+    "arcadia.records.server": "Alert AlertDelivery Cap ExecutorChoice Health MovedItems Preset SavedView "
+    "StartCalibration UsageRow Worker",
     "arcadia.records.account": "AuditEntry PersonGroup ProjectMember",
     "arcadia.records.artifact": "Alias",
     "arcadia.records.run": "Change Finding LogLine RunForecast",

@@ -246,6 +246,13 @@ def test_a_report_is_written_shared_and_saved(client: Client, tmp_path: Path) ->
     assert client.reports() == []
 
 
+def test_forecasts_of_starts_are_compared_with_what_happened(client: Client) -> None:
+    found = client.start_forecasts(days=7)
+    assert (found.days, found.all["forecasts"], found.undisturbed["share"], found.waits) == (7, 0, None, [])
+    with pytest.raises(InvalidRequestError, match="days"):
+        client.start_forecasts(days=0)
+
+
 def test_usage_is_read_by_group(client: Client, finished: Run) -> None:
     rows = {row.kind: row for row in client.usage("kind", project=finished.project)}
     assert rows["training"].core_hours > 0

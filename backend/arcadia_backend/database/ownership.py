@@ -70,6 +70,7 @@ PROJECT_OF: Mapping[str, Own | Through | AnyOf | BulkRuns | None] = {
     "project_roles": Own("project_id", Role.ADMINISTRATOR),
     # Of runs
     "attempts": OF_RUN,
+    "start_forecasts": OF_RUN,
     "log_lines": OF_RUN,
     "run_tags": Through("run_id", "runs", outer=True),
     "run_settings": Through("run_id", "runs", outer=True),

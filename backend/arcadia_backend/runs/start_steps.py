@@ -7,6 +7,7 @@ from arcadia_backend.runs.schemas import RunStartStep
 from arcadia_workers.contract.worker_api import ACTIVE, EXECUTOR_TITLES, WORKERS
 
 MAX_STEPS = 30
+_WAITING = "Waiting for "
 
 
 def record_claim(run: Run, attempt: Attempt, time: datetime) -> None:
@@ -14,6 +15,12 @@ def record_claim(run: Run, attempt: Attempt, time: datetime) -> None:
     if run.queued_at is not None:
         begin_step(run, attempt, _wait_step(run), run.queued_at)
     begin_step(run, attempt, f"Worker {attempt.worker} took the run", time)
+
+
+def queued_at(attempt: Attempt) -> datetime | None:
+    """Return when the run of an attempt entered the queue, or None if it never waited."""
+    steps = _read(attempt)
+    return steps[0].began_at if steps and steps[0].name.startswith(_WAITING) else None
 
 
 def begin_step(run: Run, attempt: Attempt, name: str, time: datetime) -> None:
@@ -41,7 +48,7 @@ def current_steps(run: Run, attempt: Attempt | None) -> list[RunStartStep]:
 
 
 def _wait_step(run: Run) -> str:
-    return f"Waiting for {'a worker' if run.executor == WORKERS else EXECUTOR_TITLES[run.executor]}"
+    return f"{_WAITING}{'a worker' if run.executor == WORKERS else EXECUTOR_TITLES[run.executor]}"
 
 
 def _read(attempt: Attempt) -> list[RunStartStep]:

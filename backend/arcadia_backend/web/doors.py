@@ -161,6 +161,7 @@ read            GET                 /events
 read            PUT                 /events/*/watches
 
 member          GET                 /workers
+member          GET                 /start-forecasts
 installation    ANY                 /workers/*
 member          GET                 /executors
 admin-read      GET                 /executors/**

@@ -33,6 +33,7 @@ from arcadia_backend.files.storage import remove_waiting
 from arcadia_backend.live.background import BackgroundThread
 from arcadia_backend.live.notices import has_pages, publish
 from arcadia_backend.reported.service import fail_silent
+from arcadia_backend.runs import start_forecasts
 from arcadia_backend.runs.waiting import QUEUE_ORDER
 from arcadia_backend.web.idempotency import delete_expired_keys
 from arcadia_backend.web.lookup import find_job, find_run
@@ -124,6 +125,8 @@ class Sweeper(BackgroundThread):
             self._ring(now)
         with self._failures.guard("Interrupting runs for others of a higher priority"):
             interrupt(self._database)
+        with self._failures.guard("Comparing forecasts of starts with what happened"):
+            start_forecasts.follow_starts(self._database, now)
         with self._failures.guard("Removing abandoned uploads"):
             pieces.remove_abandoned(self._settings.files_dir)
         with self._failures.guard("Removing deleted files"):
@@ -146,7 +149,7 @@ class Sweeper(BackgroundThread):
         return math.inf if may_rest else self._settings.sweep_seconds
 
     def _delete_ended(self, now: datetime) -> None:
-        """Delete ended sessions, links, tokens, logins, and old entries of the audit log, once in an hour."""
+        """Delete ended sessions, links, tokens, logins, old forecasts and entries of the audit log, once in an hour."""
         if self._ended_deleted is None or now - self._ended_deleted >= ENDED_INTERVAL:
             self._ended_deleted = now
             with self._database.write() as session:
@@ -154,6 +157,7 @@ class Sweeper(BackgroundThread):
                 sign_in.delete_ended(session, now)
                 tokens.delete_ended(session, now)
                 device_login.delete_ended(session, now)
+                start_forecasts.delete_old(session, now)
 
     def _delete_unused_files(self, now: datetime) -> None:
         """Delete the files that no artifact names, rarely because it reads the rows of all of them."""

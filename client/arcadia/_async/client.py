@@ -22,7 +22,7 @@ from arcadia._async.transport import AsyncTransport
 from arcadia.names import RunReferences
 from arcadia.records.artifact import ExportedItems, FilesChoice, ImportResult
 from arcadia.records.job import StartSet
-from arcadia.records.server import Cap, ExecutorChoice, Health, Preset, UsageRow, Worker
+from arcadia.records.server import Cap, ExecutorChoice, Health, Preset, StartCalibration, UsageRow, Worker
 from arcadia.settings import resolve_token, resolve_url
 
 
@@ -140,6 +140,10 @@ class AsyncClient(
         owner = f"people/{person}" if project is None else f"projects/{(await self.project(project)).id}"
         limits = {"max_runs": max_runs, "core_hours": core_hours, "gpu_hours": gpu_hours}
         return [Cap(data) for data in await self.transport.call("PUT", f"/caps/{owner}", body=limits)]
+
+    async def start_forecasts(self, days: int = 30) -> StartCalibration:
+        """Return how often waiting runs started by the time that was forecast, in the last days."""
+        return StartCalibration(await self.transport.get("/start-forecasts", days=days))
 
     async def workers(self) -> list[Worker]:
         """List the workers."""

@@ -299,6 +299,40 @@ def workers(ctx: typer.Context, as_json: Json = False) -> None:
         say(f"Another build than the server's: {', '.join(others)}. Upgrade them.")
 
 
+@workers_app.command("forecasts")
+def show_forecasts(
+    ctx: typer.Context,
+    days: Annotated[int, typer.Option(min=1, max=365, help="Stated times in this many days until now.")] = 30,
+    as_json: Json = False,
+) -> None:
+    """Show how often waiting runs started by the time that was forecast."""
+    found = open_client(ctx).start_forecasts(days)
+    if as_json:
+        print_json(found.data)
+        return
+    error = found.relative_error
+    print_fields(
+        [
+            ("If nobody added work ahead", _describe_score(found.undisturbed)),
+            ("All forecasts", _describe_score(found.all)),
+            ("Error of the wait", "" if error is None else f"{100 * error:.0f} % in the median"),
+            ("Still waiting", f"{found.waiting:,}"),
+            ("Without a stated time", f"{found.without_time:,}"),
+        ]
+    )
+    say("Forecasts say that a run starts by the stated time in 9 of 10 cases, if nobody adds work ahead.")
+
+
+def _describe_score(score: dict[str, Any]) -> str:
+    text = f"{score['on_time']:,} of {score['forecasts']:,} started by the stated time"
+    share, low, high = (
+        None if score[name] is None else f"{100 * score[name]:.0f} %" for name in ("share", "low", "high")
+    )
+    if share is None:
+        return f"{text}, too few for a share"
+    return f"{text}: {share}, {f'95 % interval {low} to {high}' if low else 'on too few days for an interval'}"
+
+
 @workers_app.command("pause")
 def pause_worker(ctx: typer.Context, worker: WorkerName, as_json: Json = False) -> None:
     """Let a worker finish its work and take no other."""

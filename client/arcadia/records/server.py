@@ -78,6 +78,31 @@ class Cap(Record):
         return f"<Cap of {self.kind} {self.name!r}>"
 
 
+class StartCalibration(Record):
+    """Forecasts of when waiting runs start, compared with what happened, over all projects."""
+
+    days: int
+    """Number of days until now that it covers."""
+
+    undisturbed: dict[str, Any]
+    """Forecasts whose run nobody overtook: forecasts, on_time, share, and its 95 % interval from low to high."""
+
+    all: dict[str, Any]
+    """The same of all forecasts."""
+
+    relative_error: float | None
+    """Median difference of expected and real wait over the real wait. None if there are too few forecasts."""
+
+    waiting: int
+    """Forecasts of runs that wait, and whose stated time has not passed."""
+
+    without_time: int
+    """Forecasts that stated no time."""
+
+    waits: list[dict[str, Any]]
+    """Expected and real waits in seconds, by the expected wait."""
+
+
 class UsageRow(Record):
     """Hours of one combination of groups. Fields of other groups are None."""
 

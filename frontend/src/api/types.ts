@@ -232,6 +232,7 @@ export type RoleName = ProjectMember["role"];
 export type OpenSession = Schema["OpenSession"];
 export type AccessToken = Schema["AccessToken"];
 export type UsageTable = Schema["UsageTable"];
+export type StartCalibration = Schema["StartCalibration"];
 export type NewToken = Schema["CreateToken"];
 export type CreatedToken = Schema["CreatedToken"];
 export type TokenScope = AccessToken["scopes"][number];

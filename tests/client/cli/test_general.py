@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import typer
+from arcadia import Client, StartCalibration
 from arcadia.cli.main import app
 
 from tests.client.cli.conftest import TOKEN, Arcadia, train
@@ -102,6 +103,22 @@ def test_usage_is_shown_by_group(arcadia: Arcadia, api: Api) -> None:
         "to: must be later"
         in arcadia("usage", "--since", "2020-02-01T00:00:00Z", "--until", "2020-01-01T00:00:00Z").err
     )
+
+
+def test_forecasts_of_starts_are_shown(arcadia: Arcadia, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = json.loads(arcadia("workers", "forecasts", "--days", "1", "--json").out)
+    assert (found["days"], found["all"]["forecasts"], found["relative_error"]) == (1, 0, None)
+    shown = " ".join(arcadia("workers", "forecasts").out.split())
+    assert "0 of 0 started by the stated time, too few for a share" in shown
+    score = {"forecasts": 1_200, "on_time": 1_050, "share": 0.875, "low": 0.8, "high": 0.93}
+    few_days = {**score, "low": None, "high": None}
+    answer = StartCalibration({**found, "undisturbed": score, "all": few_days, "relative_error": 0.256})
+    monkeypatch.setattr(Client, "start_forecasts", lambda _self, _days: answer)
+    shown = " ".join(arcadia("workers", "forecasts").out.split())
+    assert "1,050 of 1,200 started by the stated time: 88 %, 95 % interval 80 % to 93 %" in shown
+    assert "1,050 of 1,200 started by the stated time: 88 %, on too few days for an interval" in shown
+    assert "Error of the wait 26 % in the median" in shown
+    assert "--days" in arcadia("workers", "forecasts", "--days", "0").err
 
 
 def test_a_worker_is_paused_drained_resumed_and_removed(arcadia: Arcadia, api: Api) -> None:

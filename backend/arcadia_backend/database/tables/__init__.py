@@ -77,6 +77,7 @@ from arcadia_backend.database.tables.runs import (
     Run,
     RunChange,
     RunTag,
+    StartForecast,
 )
 from arcadia_backend.database.tables.submissions import ExecutorSettings, JobWorker, RunSubmission
 from arcadia_backend.database.tables.usage import Cap, Usage
@@ -181,6 +182,7 @@ __all__ = [
     "ScoreRule",
     "SettingType",
     "SignInSession",
+    "StartForecast",
     "StartSet",
     "StoredKind",
     "Study",

@@ -194,7 +194,11 @@ class Attempt(Base):
 
     __tablename__ = "attempts"
     # A claim reads the attempts that ended in the last weeks.
-    __table_args__ = (UniqueConstraint("run_id", "writer"), Index("ix_attempts_ended_at", "ended_at"))
+    __table_args__ = (
+        UniqueConstraint("run_id", "writer"),
+        Index("ix_attempts_ended_at", "ended_at"),
+        Index("ix_attempts_claimed_at", "claimed_at"),
+    )
 
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     attempt: Mapped[int] = mapped_column(primary_key=True)
@@ -229,6 +233,31 @@ class Attempt(Base):
     packages_sha256: Mapped[str | None] = mapped_column(ForeignKey("provenance_documents.sha256"), index=True)
     # Empty if nothing was changed since the commit.
     diff_sha256: Mapped[str | None] = mapped_column(ForeignKey("provenance_documents.sha256"), index=True)
+
+
+class StartForecast(Base):
+    """When a run was expected to start, at its entry into a queue of workers, and what happened."""
+
+    __tablename__ = "start_forecasts"
+    __table_args__ = (UniqueConstraint("run_id", "queued_at"),)
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    queue: Mapped[QueueName]
+    # The attempt that starts if it waits to the end.
+    attempt: Mapped[int]
+    queued_at: Mapped[datetime]
+    made_at: Mapped[datetime] = mapped_column(index=True)
+    runs_ahead: Mapped[int]
+    # Null if the start was unknown.
+    expected_at: Mapped[datetime | None]
+    # It starts by then in 9 of 10 cases. Null if the spread was unknown.
+    by_at: Mapped[datetime | None]
+    started_at: Mapped[datetime | None]
+    # False after it has started or left the queue.
+    is_waiting: Mapped[bool] = mapped_column(index=True, default=True)
+    # Whether a run that was queued later started before it, and before `by_at`. Null until that is known.
+    work_added: Mapped[bool | None]
 
 
 class LogLine(Base):

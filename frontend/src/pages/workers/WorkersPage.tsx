@@ -42,6 +42,7 @@ import { QueryError } from "@/ui/QueryError";
 import { usePageTitle } from "@/ui/usePageTitle";
 import { AddHost } from "./AddHost";
 import { SchedulerCard } from "./SchedulerCard";
+import { StartForecasts } from "./StartForecasts";
 import classes from "./workers.module.css";
 
 /** List of workers with their states and current runs. */
@@ -69,6 +70,7 @@ export default function WorkersPage() {
         </EmptyState>
       )}
       {workers.data && workers.data.length > 0 && <WorkerTable workers={workers.data} />}
+      {workers.data && workers.data.length > 0 && <StartForecasts />}
       {workers.data && <ServerPlugins />}
       {workers.data && <AddHost />}
       {workers.data && <SchedulerCard name="slurm" />}

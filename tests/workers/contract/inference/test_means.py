@@ -8,10 +8,12 @@ import pytest
 
 from arcadia_workers.contract.games import score_bounds
 from arcadia_workers.contract.inference.means import (
+    HIGH,
     UNBOUNDED,
     Bounds,
     best_against_others,
     clustered_mean_error,
+    clustered_share_interval,
     jackknife_interval,
     share_interval,
     standard_errors_apart,
@@ -144,3 +146,17 @@ def test_the_variance_of_all_groups_counts() -> None:
     together = best_against_others([lucky, unlucky, *mixed])
     assert together[0] is not None
     assert together[0].low < 0
+
+
+def test_a_share_of_clusters_has_the_interval_of_wilson_if_they_vary_by_chance() -> None:
+    # 90 of 100 cases. Without variance between the clusters, the quantile is Student's for 9 degrees of freedom.
+    low, high = clustered_share_interval([(10, 9)] * 10) or (0, 0)
+    t = student_quantile(HIGH, 9)
+    ends = [(0.9 + t**2 / 200 + sign * t * (0.09 / 100 + t**2 / 40_000) ** 0.5) / (1 + t**2 / 100) for sign in (-1, 1)]
+    assert (low, high) == pytest.approx(ends)
+    # Clusters in which all cases agree are worth one case each, and a little less here than ten of twelve.
+    alike = clustered_share_interval([(100, 100)] * 10 + [(100, 0)] * 2)
+    single = clustered_share_interval([(1, 1)] * 10 + [(1, 0)] * 2)
+    assert alike == pytest.approx(single, abs=0.02)
+    assert clustered_share_interval([(10, 9)] * 4) is None
+    assert clustered_share_interval([(50, 50)] * 5) == pytest.approx((5 / (5 + student_quantile(HIGH, 4) ** 2), 1.0))

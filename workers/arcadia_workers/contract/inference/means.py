@@ -16,6 +16,8 @@ Flags = npt.NDArray[np.bool_]
 HIGH = 0.975
 # A mean of fewer runs has no interval, because it would cover less than 90 % if returns are not normal.
 MIN_RUNS = 3
+# With fewer clusters their variance is unknown.
+MIN_CLUSTERS = 5
 
 
 @cache
@@ -134,6 +136,27 @@ def share_interval(count: int, of: int) -> tuple[float, float]:
     low = boundary(lambda chances: chances[count:].sum() >= 1 - HIGH) if count else 0.0
     high = boundary(lambda chances: chances[: count + 1].sum() < 1 - HIGH) if count < of else 1.0
     return low, high
+
+
+def clustered_share_interval(clusters: Sequence[tuple[int, int]]) -> tuple[float, float] | None:
+    """Return the 95 % interval of a share (Wilson 1927) from the cases and the successes of each cluster.
+
+    Cases of a cluster may be alike. The variance between clusters says how many independent cases all of them are
+    worth. If all cases agree, each cluster counts once. The quantile is Student's for the number of clusters. None
+    below MIN_CLUSTERS.
+    """
+    if len(clusters) < MIN_CLUSTERS:
+        return None
+    count, hits = (sum(each) for each in zip(*clusters, strict=True))
+    share, worth = hits / count, float(len(clusters))
+    if 0 < hits < count:
+        between = sum((came_true - share * cases) ** 2 for cases, came_true in clusters)
+        between *= len(clusters) / (len(clusters) - 1)
+        worth = count / max(1.0, between / (count * share * (1 - share)))
+    squared = student_quantile(HIGH, len(clusters) - 1) ** 2
+    middle = (share + squared / (2 * worth)) / (1 + squared / worth)
+    half = math.sqrt(squared * (share * (1 - share) / worth + squared / (4 * worth**2))) / (1 + squared / worth)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 class MeanError(NamedTuple):
