@@ -20,4 +20,5 @@ def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
         connection.execute(text("DROP DATABASE IF EXISTS arcadia_migrations"))
         connection.execute(text("CREATE DATABASE arcadia_migrations"))
     url = engine.url.set(database="arcadia_migrations", drivername="postgresql")
-    return Settings(data_dir=tmp_path, database_url=url.render_as_string(hide_password=False))
+    # The pg_dump of this machine may be older than the server. Tests of copies choose theirs.
+    return Settings(data_dir=tmp_path, database_url=url.render_as_string(hide_password=False), migration_copy=False)

@@ -54,12 +54,12 @@ class Run(Base):
     job_options: Mapped[list[str]] = mapped_column(server_default="[]")
     priority: Mapped[int] = mapped_column(default=0)
     # What it needs of a host, as runs/needs.py writes it. Empty without any.
-    needs: Mapped[str] = mapped_column(String(500), default="", server_default="")
+    needs: Mapped[str] = mapped_column(String(500), server_default="")
     # The GPU of its host that its attempt has. Null if it takes that of its worker.
     gpu: Mapped[int | None]
     # Whether runs of a higher priority may take its place, how often they have, and the one that does now.
-    interruptible: Mapped[bool] = mapped_column(default=False, server_default=false())
-    interruptions: Mapped[int] = mapped_column(default=0, server_default="0")
+    interruptible: Mapped[bool] = mapped_column(server_default=false())
+    interruptions: Mapped[int] = mapped_column(server_default="0")
     interrupted_for: Mapped[int | None] = mapped_column(BigInteger)
     notes: Mapped[str] = mapped_column(Text, default="")
     # Its fields are copied to the table of settings, which needs the earlier configuration after a change.
