@@ -127,7 +127,8 @@ function WorkerTable({ workers }: { workers: readonly Worker[] }) {
           ...(workers.some(({ may_edit }) => may_edit)
             ? [
                 {
-                  title: "",
+                  title: "Actions",
+                  isTitleHidden: true,
                   cell: (worker: Worker) => worker.may_edit && <WorkerMenu worker={worker} />,
                   cellProps: () => ({ "data-label": "Actions" }),
                 },
