@@ -15,11 +15,13 @@ from arcadia_backend.live.notices import publish
 from arcadia_workers.contract.jobs import INTERACTIVE_JOBS, JobKind
 from arcadia_workers.contract.plugins.discovery import package_names
 from arcadia_workers.contract.plugins.loading import joined
+from arcadia_workers.contract.values import STORABLE
 from arcadia_workers.contract.worker_api import INTERACTIVE_SLOTS, WORKERS, QueueName, WorkerDesired
 
 MAX_LABELS = 10
 Label = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,29}$")]
 Labels = Annotated[list[Label], Field(max_length=MAX_LABELS)]
+HostName = Annotated[str, StringConstraints(strip_whitespace=True, max_length=100), STORABLE]
 # Programs of others may hold this share of a GPU's memory. With more, the GPU is busy.
 MAX_FOREIGN_SHARE = 0.05
 
@@ -36,6 +38,9 @@ class WorkerEdit(BaseModel):
 
     desired: WorkerDesired | None = None
     labels: Labels | None = Field(default=None, description="Labels of its host, which its other workers get too.")
+    host_name: HostName | None = Field(
+        default=None, description="Name of its host on pages, which its other workers get too. Empty for its own."
+    )
 
 
 class WorkerGpu(BaseModel):
@@ -62,6 +67,7 @@ class Worker(BaseModel):
 
     name: str
     host: str
+    host_name: str = Field(description="The name that people gave its host, or an empty text.")
     queue: QueueName
     executor: str = Field(description="`workers`, or the scheduler whose job it is.")
     state: Literal["idle", "busy", "gone"]

@@ -77,7 +77,7 @@ OBJECTS: Mapping[type, AuditedObject] = {
     tables.ScoreRule: AuditedObject("score rule", ("env", "score"), name="env"),
     tables.AlertChannel: AuditedObject("alert channel", ("name", "kind", "url", "secret", "kinds", "enabled")),
     tables.ExecutorSettings: AuditedObject("scheduler", ("settings",), name="executor", identity="executor"),
-    tables.Worker: AuditedObject("worker", ("desired", "labels"), identity="name", records_new=False),
+    tables.Worker: AuditedObject("worker", ("desired", "labels", "host_name"), identity="name", records_new=False),
     tables.Installation: AuditedObject("installation", ("executor",), name=None, records_new=False),
     tables.Person: AuditedObject("person", ("name", "email", "is_administrator", "disabled_at")),
     tables.Cap: AuditedObject("cap", ("max_runs", "core_hours", "gpu_hours"), name=None),

@@ -138,17 +138,25 @@ def leave(session: Session, name: str) -> None:
 
 
 def edit(session: Session, name: str, changes: workers.WorkerEdit) -> workers.Worker:
-    """Pause or drain a worker, let it work again, or change the labels of its host."""
+    """Pause or drain a worker, let it work again, or change the labels or the name of its host."""
     worker = _find(session, name)
     if worker.executor != WORKERS:
         raise Conflict(f"Worker {name} is a job of a scheduler. Stop its run instead.")
     if changes.desired is not None and worker.desired != changes.desired:
         worker.desired = changes.desired
         announce_worker(session, name)
-    if changes.labels is not None:
-        labels = sorted({*changes.labels})
+    of_host = {
+        name: value
+        for name, value in (
+            ("labels", None if changes.labels is None else sorted({*changes.labels})),
+            ("host_name", changes.host_name),
+        )
+        if value is not None
+    }
+    if of_host:
         for each in session.scalars(select(Worker).where(Worker.host == worker.host).order_by(Worker.name)):
-            each.labels = labels
+            for column, value in of_host.items():
+                setattr(each, column, value)
             announce_worker(session, each.name)
     return _describe(session, [worker])[0]
 
@@ -185,6 +193,7 @@ def _describe(session: Session, listed: Sequence[Worker]) -> list[workers.Worker
         workers.Worker(
             name=worker.name,
             host=worker.host,
+            host_name=worker.host_name,
             queue=worker.queue,
             executor=worker.executor,
             state=("busy" if worker.run_id is not None else "idle") if is_connected(worker, now) else "gone",
@@ -228,8 +237,10 @@ def _store(session: Session, report: worker_api.Heartbeat, run_id: int | None) -
     worker = session.get(Worker, report.name, with_for_update=True)
     changed = worker is None or not is_connected(worker, utc_now()) or worker.run_id != run_id
     if worker is None:
-        labels = session.scalar(select(Worker.labels).where(Worker.host == report.host).limit(1))
-        worker = Worker(name=report.name, labels=labels or [])
+        # What people have chosen for its host.
+        other = session.scalar(select(Worker).where(Worker.host == report.host).limit(1))
+        chosen = {} if other is None else {"labels": other.labels, "host_name": other.host_name}
+        worker = Worker(name=report.name, **chosen)
         session.add(worker)
     low_disk = to_megabytes(report.low_disk_bytes)
     if worker.low_disk_megabytes != low_disk:

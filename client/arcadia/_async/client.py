@@ -150,13 +150,18 @@ class AsyncClient(
         return [Worker(data) for data in await self.transport.get("/workers")]
 
     async def edit_worker(
-        self, name: str, desired: str | None = None, *, labels: Sequence[str] | None = None
+        self,
+        name: str,
+        desired: str | None = None,
+        *,
+        labels: Sequence[str] | None = None,
+        host_name: str | None = None,
     ) -> Worker:
         """Let a worker work, pause after its work, or drain, which puts its work back in the queue.
 
-        `labels` replaces those of its host.
+        `labels` replaces those of its host, and `host_name` the name of its host on pages.
         """
-        body = {"desired": desired, "labels": None if labels is None else list(labels)}
+        body = {"desired": desired, "labels": None if labels is None else list(labels), "host_name": host_name}
         return Worker(await self.transport.call("PATCH", f"/workers/{quote(name)}", body=body))
 
     async def remove_worker(self, name: str) -> None:

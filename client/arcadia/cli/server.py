@@ -281,7 +281,7 @@ def workers(ctx: typer.Context, as_json: Json = False) -> None:
     rows = [
         [
             worker["name"],
-            worker["host"],
+            clean(worker.get("host_name") or worker["host"]),
             state(worker["state"]),
             _DESIRED[worker["desired"]] if worker.get("desired", "work") != "work" else "",
             worker["queue"],
@@ -361,6 +361,18 @@ def label_worker(
     """Replace the labels of a worker's host, which runs may need."""
     edited = open_client(ctx).edit_worker(worker, labels=labels)
     print_json(edited.data) if as_json else show(f"Host {edited.host}: {', '.join(edited.labels) or 'no labels'}.")
+
+
+@workers_app.command("rename")
+def rename_host(
+    ctx: typer.Context,
+    worker: WorkerName,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of its host. Empty for its own.")],
+    as_json: Json = False,
+) -> None:
+    """Rename a worker's host on pages and in lists."""
+    edited = open_client(ctx).edit_worker(worker, host_name=name)
+    print_json(edited.data) if as_json else show(f"Host {edited.host}: {edited.host_name or 'its own name'}.")
 
 
 @workers_app.command("remove")

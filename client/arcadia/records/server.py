@@ -19,6 +19,9 @@ class Worker(Record):
     host: str
     """Host that it runs on."""
 
+    host_name: str
+    """The name that people gave its host, or an empty text."""
+
     queue: str
     """The queue that it takes runs from, cpu or gpu."""
 

@@ -18,7 +18,7 @@ const path = (name: string) => ({ params: { path: { name } } });
 /** Let a worker work, pause after its work, or drain, which gives its work back. Or change the labels of its host. */
 export const useEditWorker = (name: string) =>
   useApiMutation(
-    (changes: { desired?: Worker["desired"]; labels?: string[] }) =>
+    (changes: { desired?: Worker["desired"]; labels?: string[]; host_name?: string }) =>
       call("patch", "/api/v1/workers/{name}", { ...path(name), body: changes }),
     { refetch: [workerKeys.all] },
   );

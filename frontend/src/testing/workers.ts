@@ -5,6 +5,7 @@ export function aWorker(name: string, changes: Partial<Worker> = {}): Worker {
   return {
     name,
     host: "sun",
+    host_name: "",
     pid: 42,
     version: "1.0",
     is_other_build: false,

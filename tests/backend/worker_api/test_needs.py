@@ -48,8 +48,12 @@ def test_the_workers_of_a_host_have_the_same_labels(api: Api) -> None:
     edit(api, "w1", labels=["fast"])
     beat(api, "w3")
     beat(api, "other", host="other")
+    edit(api, "w1", host_name=" Big one ")
+    beat(api, "w4")
+    names = {each["name"]: each["host_name"] for each in api.user.get("/api/v1/workers").json()}
+    assert names == {"w1": "Big one", "w2": "Big one", "w3": "Big one", "w4": "Big one", "other": ""}
     labels = {each["name"]: each["labels"] for each in api.user.get("/api/v1/workers").json()}
-    assert labels == {"w1": ["fast"], "w2": ["fast"], "w3": ["fast"], "other": []}
+    assert labels == {"w1": ["fast"], "w2": ["fast"], "w3": ["fast"], "w4": ["fast"], "other": []}
 
 
 def test_a_run_that_no_host_can_hold_says_so_and_delays_nobody(api: Api) -> None:

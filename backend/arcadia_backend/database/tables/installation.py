@@ -63,4 +63,6 @@ class Worker(Base):
     gpus: Mapped[list[dict[str, Any]]] = mapped_column(default=list, server_default="[]")
     # Labels of its host. People choose them.
     labels: Mapped[list[str]] = mapped_column(default=list, server_default="[]")
+    # The name that people gave its host. Empty without one.
+    host_name: Mapped[str] = mapped_column(String(100), default="", server_default="")
     left: Mapped[bool] = mapped_column(default=False)

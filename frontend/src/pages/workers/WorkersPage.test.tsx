@@ -161,12 +161,15 @@ describe("the workers", () => {
     renderPage(<WorkersPage />);
     await screen.findByText("old");
     await userEvent.click(screen.getByRole("button", { name: "Actions for cpu-1" }));
-    await userEvent.click(await screen.findByRole("menuitem", { name: "Labels of host sun…" }));
-    const dialog = await screen.findByRole("dialog", { name: "Labels of sun" });
+    await userEvent.click(await screen.findByRole("menuitem", { name: "Labels and name of sun…" }));
+    const dialog = await screen.findByRole("dialog", { name: "Labels and name of sun" });
     await userEvent.type(within(dialog).getByRole("combobox", { name: "Labels" }), "a100{Enter}");
+    await userEvent.type(within(dialog).getByLabelText("Name"), "Big one");
     await userEvent.click(within(dialog).getByRole("button", { name: "Save" }));
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
-    expect(server.of("PATCH /workers/cpu-1").map(({ body }) => body)).toEqual([{ labels: ["old", "a100"] }]);
+    const sent = server.of("PATCH /workers/cpu-1").map(({ body }) => body);
+    expect(sent).toEqual([{ labels: ["old", "a100"], host_name: "Big one" }]);
+    expect(await screen.findByText(/^Big one \(sun\) · process/)).toBeTruthy();
     expect(await screen.findByText("a100")).toBeTruthy();
   });
 

@@ -11,6 +11,7 @@ import {
   Stack,
   TagsInput,
   Text,
+  TextInput,
   Title,
 } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
@@ -176,7 +177,8 @@ function WorkerName({ worker }: { worker: Worker }) {
     <>
       <div className={classes.name}>{worker.name}</div>
       <div className={classes.dim}>
-        {worker.host} · process {worker.pid} · version {worker.version}
+        {worker.host_name ? `${worker.host_name} (${worker.host})` : worker.host} · process {worker.pid} ·
+        version {worker.version}
       </div>
       {worker.labels.length > 0 && (
         <Group gap={4} mt={2}>
@@ -328,7 +330,7 @@ function WorkerMenu({ worker }: { worker: Worker }) {
               onClick={() => edit.mutate({ desired: "drain" })}
             />
           )}
-          <MenuAction Icon={IconTag} label={`Labels of host ${worker.host}…`} onClick={labels.open} />
+          <MenuAction Icon={IconTag} label={`Labels and name of ${worker.host}…`} onClick={labels.open} />
           <MenuAction
             Icon={IconTrash}
             label="Remove from the list"
@@ -342,15 +344,16 @@ function WorkerMenu({ worker }: { worker: Worker }) {
   );
 }
 
-/** Dialog with the labels of a host. */
+/** Dialog with the labels and the name of a host. */
 function LabelsModal({ worker, onClose }: { worker: Worker; onClose: () => void }) {
   const [labels, setLabels] = useState(worker.labels);
+  const [name, setName] = useState(worker.host_name);
   const edit = useEditWorker(worker.name);
   return (
     <Modal
       opened
       onClose={onClose}
-      title={`Labels of ${worker.host}`}
+      title={`Labels and name of ${worker.host}`}
       closeButtonProps={{ "aria-label": "Close" }}
     >
       <Stack gap="md">
@@ -363,7 +366,18 @@ function LabelsModal({ worker, onClose }: { worker: Worker; onClose: () => void 
           onChange={setLabels}
           data-autofocus
         />
-        <Button loading={edit.isPending} onClick={() => edit.mutate({ labels }, { onSuccess: onClose })}>
+        <TextInput
+          label="Name"
+          description="Shown beside the host's own name."
+          placeholder={worker.host}
+          maxLength={100}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Button
+          loading={edit.isPending}
+          onClick={() => edit.mutate({ labels, host_name: name }, { onSuccess: onClose })}
+        >
           Save
         </Button>
       </Stack>

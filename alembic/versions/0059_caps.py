@@ -1,7 +1,7 @@
 """Caps for the runs and hours of people and projects
 
-Revision ID: 0061
-Revises: 0060
+Revision ID: 0059
+Revises: 0058
 """
 
 import sqlalchemy as sa
@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from alembic import op
 from arcadia_backend.database import columns
 
-revision = "0061"
-down_revision = "0060"
+revision = "0059"
+down_revision = "0058"
 branch_labels = None
 depends_on = None
 

@@ -1,7 +1,7 @@
 """Forecasts of starts, which are compared with what happened
 
-Revision ID: 0059
-Revises: 0061
+Revision ID: 0060
+Revises: 0059
 """
 
 import sqlalchemy as sa
@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from alembic import op
 from arcadia_backend.database import columns
 
-revision = "0059"
-down_revision = "0061"
+revision = "0060"
+down_revision = "0059"
 branch_labels = None
 depends_on = None
 

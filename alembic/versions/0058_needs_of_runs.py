@@ -1,6 +1,6 @@
 """Needs of runs, the GPUs and labels of hosts, and interruptible runs
 
-Revision ID: 0060
+Revision ID: 0058
 Revises: 0057
 """
 
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 from arcadia_backend.database import columns
 
-revision = "0060"
+revision = "0058"
 down_revision = "0057"
 branch_labels = None
 depends_on = None
