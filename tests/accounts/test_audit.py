@@ -153,6 +153,8 @@ def test_a_bulk_action_has_an_entry_in_each_project_of_its_runs(client: TestClie
     project = read(client.post(f"{API}/projects", json={"name": "Maze"}), 201)["id"]
     client.post(f"{API}/projects/{project}/items", json={"runs": [first]}).raise_for_status()
     body = {"action": "tag", "tags": ["x"]}
+    # Otherwise the action may be done before it is cancelled.
+    client.app.state.bulk_action_thread.stop()  # type: ignore[attr-defined]
     bulk = read(client.post(f"{API}/bulk-actions", json=body), 201)["id"]
     client.post(f"{API}/bulk-actions/{bulk}/cancel").raise_for_status()
     recorded = entries(client, kind="bulk action", object_id=bulk)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from tests.chromium import TIMEOUT_MILLISECONDS, chromium, open_page
 from tests.installation import Installation, PreparedBackend
@@ -31,6 +31,11 @@ def page(browser: Browser, installation: Installation) -> Iterator[Page]:
     """Open a page of the installation. Errors in its console fail the test."""
     console: list[str] = []
     with open_page(browser, installation.port) as page:
-        page.on("console", lambda message: console.append(message.text) if message.type == "error" else None)
+        page.on("console", lambda message: console.append(_describe(message)) if message.type == "error" else None)
         yield page
     assert console == []
+
+
+def _describe(message: ConsoleMessage) -> str:
+    """Return a message with the address of what failed."""
+    return f"{message.text} {message.location['url']}"

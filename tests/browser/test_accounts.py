@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.reported import installation_without_workers, open_api
 from tests.chromium import open_context, open_page
@@ -208,7 +208,13 @@ def test_a_run_that_is_hidden_now_says_why(page: Page, api: Api) -> None:
     expect(page.get_by_text("It may have been purged, or you have no access to its project.")).to_be_visible()
     page.goto(f"/runs/{run}")
     expect(page.get_by_role("heading", name="run of Go")).to_be_visible()
-    api.user.patch(f"/api/v1/runs/{run}", json={"project": "Main"}).raise_for_status()
+
+    def hide_first(route: Route) -> None:
+        api.user.patch(f"/api/v1/runs/{run}", json={"project": "Main"}).raise_for_status()
+        route.continue_()
+
+    # The page would remove the button as soon as the run is hidden.
+    page.route("**/stop", hide_first)
     page.get_by_role("button", name="Stop run").click()
     expect(page.get_by_text("your role in its project has ended")).to_be_visible()
 
