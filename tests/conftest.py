@@ -74,6 +74,7 @@ BOTH_DATABASES = (
     "accounts/test_reverse_proxy.py::test_first_requests_at_once",
     "backend/alerts/test_alerts",
     "backend/alerts/test_conditions",
+    "backend/test_caps.py::test_two_claims",
     "backend/archives/test_round_trip.py::test_an_imported_run_is_equal",
     "backend/artifacts",
     "backend/backup/test_backup.py::test_a_backup_restores_everything",

@@ -102,12 +102,12 @@ def test_no_control_moves_while_a_page_loads(page: Page, address: str) -> None:
 
 def test_the_forecast_does_not_move_the_launch_button(page: Page) -> None:
     held: list[Route] = []
-    page.route("**/api/v1/runs/forecast", lambda route: held.append(route))
+    page.route("**/api/v1/runs/preview", lambda route: held.append(route))
     page.goto("/launch")
     launch = page.get_by_role("button", name="Launch run").last
     expect(page.get_by_text("Estimating requirements…")).to_be_attached()
     before = box(launch)
-    page.unroute("**/api/v1/runs/forecast")
+    page.unroute("**/api/v1/runs/preview")
     for route in held:
         route.continue_()
     expect(page.get_by_role("region", name="Requirements").get_by_role("table")).to_be_attached()

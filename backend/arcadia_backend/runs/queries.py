@@ -103,7 +103,8 @@ def state_reasons(session: Session, runs: Sequence[tables.Run]) -> dict[int, str
 
     reasons = {run.id: _state_reason(run, workers, waiting, visible, jobs.get(run.id), why_no_room) for run in runs}
     # A cap holds a run back even if a worker is free.
-    reasons |= {run_id: reason for run_id, reason in wait_reasons(session, runs).items() if run_id not in jobs}
+    submitted = {run_id for run_id, job in jobs.items() if job.state != "ended"}
+    reasons |= {run_id: reason for run_id, reason in wait_reasons(session, runs).items() if run_id not in submitted}
     for run_id, warning in _disk_warnings(session, [run for run in runs if run.state in ACTIVE]).items():
         reasons[run_id] = " ".join(filter(None, (warning, reasons[run_id])))
     return reasons
