@@ -176,9 +176,9 @@ def may_start(session: Session) -> ColumnElement[bool]:
     return and_(or_(Run.person_id.is_(None), Run.person_id.not_in(people)), Run.project_id.not_in(projects))
 
 
-def within_caps(session: Session, run_ids: Sequence[int]) -> list[int]:
-    """Return the runs, in their order, that may be submitted to a scheduler at once."""
-    states = read_caps(session)
+def within_caps(session: Session, run_ids: Sequence[int], *, lock: bool = False) -> list[int]:
+    """Return the runs, in their order, that may be submitted to a scheduler at once. With `lock`, lock the caps."""
+    states = read_caps(session, lock=lock)
     if not states:
         return [*run_ids]
     rows = session.execute(select(Run.id, Run.person_id, Run.project_id).where(Run.id.in_(run_ids)))

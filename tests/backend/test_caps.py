@@ -1,18 +1,22 @@
 """Caps: runs of people and projects that train at once, and their hours in a month."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from sqlalchemy import insert, update
 
 from arcadia_backend import caps
+from arcadia_backend.config import Settings
 from arcadia_backend.database.engine import Database
 from arcadia_backend.database.scope import BACKEND, Role, Scope, acting_as
 from arcadia_backend.database.tables import Person, Run, Usage
 from arcadia_backend.errors import Conflict
-from arcadia_backend.executors.submitting import waiting_batches
+from arcadia_backend.executors import submitting
+from arcadia_backend.executors.executor import Executor, JobOrder
+from arcadia_backend.executors.submitting import RunBatch, waiting_batches
 from tests.backend.worker_api.test_needs import beat, claim
 from tests.factories import Api
 
@@ -132,6 +136,39 @@ def test_a_scheduler_gets_no_more_runs_than_the_cap(api: Api, database: Database
     cap(api, max_runs=0)
     with acting_as(BACKEND), database.read() as session:
         assert waiting_batches(session, "slurm", 10) == []
+
+
+class Slurm:
+    """A scheduler that accepts everything."""
+
+    max_orders = 10
+
+    def submit(self, orders: Sequence[JobOrder], _limit: int | None = None) -> list[str]:
+        """Return a number for each job."""
+        return [str(number) for number, _ in enumerate(orders)]
+
+
+def test_a_submission_checks_the_caps_again(
+    api: Api, database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker claims a run after the batch was chosen and before it is submitted."""
+    beat(api, "w1")
+    first, second = (api.launch()["id"] for _ in range(2))
+    with acting_as(BACKEND), database.write() as session:
+        session.execute(update(Run).where(Run.id == second).values(executor="slurm"))
+    cap(api, max_runs=1)
+
+    def choose_then_claim(*arguments: Any) -> list[RunBatch]:
+        batches = waiting_batches(*arguments)
+        assert [batch.run_ids for batch in batches] == [[second]]
+        assert claim(api, "w1") == first
+        return batches
+
+    monkeypatch.setattr(submitting, "waiting_batches", choose_then_claim)
+    with acting_as(BACKEND):
+        submitting.Submitter(database, settings, "slurm").submit_waiting(cast("Executor", Slurm()))
+    assert api.run(second)["submission"] is None
+    assert api.run(second)["state_reason"].endswith("Project Main may train 1 at once, and 1 train now.")
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ class JobSettings(BaseModel):
         ge=0,
         le=64,
         title="Workers for evaluations and other jobs",
-        description="At most so many at once. One starts while jobs wait, and does one on each of its cores.",
+        description="Maximum number at once. Each starts when jobs wait, and does one job on each core. 0: none.",
     )
     ca_file: Line = Field(
         default="",

@@ -145,9 +145,11 @@ class Submitter:
     def _submit(self, executor: Executor, batch: RunBatch) -> bool:
         """Store the submissions of waiting runs, and submit them. Return False if these are too many at once."""
         with self._database.write() as session:
-            locked = select(Run).where(Run.id.in_(batch.run_ids)).order_by(Run.id).with_for_update()
+            # Checked again: a worker or another scheduler may have used the caps.
+            allowed = within_caps(session, batch.run_ids, lock=True)
+            locked = select(Run).where(Run.id.in_(allowed)).order_by(Run.id).with_for_update()
             runs = {run.id: run for run in session.scalars(locked)}
-            still = session.scalars(waiting_runs(self._name).where(Run.id.in_(batch.run_ids))).all()
+            still = session.scalars(waiting_runs(self._name).where(Run.id.in_(allowed))).all()
             last = select(RunSubmission.run_id, func.max(RunSubmission.attempt)).where(RunSubmission.run_id.in_(still))
             submitted = dict(session.execute(last.group_by(RunSubmission.run_id)).all())
             rows = [

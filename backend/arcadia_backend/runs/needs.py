@@ -33,7 +33,7 @@ from arcadia_workers.contract.worker_api import ACTIVE, WORKERS, QueueName
 
 GIGABYTE = 10**9
 Gigabytes = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False), NO_BOOLEAN]
-# Only so many runs, in the order of the queue, may start before one that waits for room.
+# Maximum number of runs to check for an earlier start than a run that waits for room.
 MAX_LOOKED_AT = 100
 # Measurements of a kind are read again after this time.
 MEASURED_SECONDS = 60.0
@@ -244,7 +244,7 @@ def size_of(session: Session, run: Run, queue: QueueName, host: Host) -> Size:
 def _size(session: Session, text: str, kind: RunKind, queue: QueueName, host: Host) -> Size:
     """Return what a run takes of a host: as given, the measured memory, or else the share of a slot."""
     needs, measured = read_needs(text), _measured(session, kind, queue)
-    # Slots may be more than cores: whoever starts them decides how many runs train at once.
+    # A host may have more slots than cores.
     cores = needs.cores or host.share.cores
     memory = host.share.memory if measured.memory is None else min(measured.memory, host.total.memory)
     memory = needs.memory_gb * GIGABYTE if needs.memory_gb else memory

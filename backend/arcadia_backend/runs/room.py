@@ -53,7 +53,7 @@ class Room:
         return fits and (self.gpus is None or any(gpu.fits(size) for gpu in self.gpus))
 
     def choose_gpu(self, size: Size) -> int | None:
-        """Return the GPU for a run: the fullest one that has room for it, so that others stay whole."""
+        """Return the GPU for a run: the fullest one with room for it. This keeps other GPUs empty."""
         fitting = [gpu for gpu in self.gpus or () if gpu.fits(size)]
         return min(fitting, key=lambda gpu: (gpu.free, gpu.index)).index if fitting else None
 

@@ -1,4 +1,4 @@
-"""Interruptions: a waiting run takes the place of a running one that allows it and has a lower priority.
+"""Interruptions: a waiting run takes the place of an interruptible run with a lower priority.
 
 Only priorities interrupt, never fair shares: otherwise two owners would interrupt each other forever.
 """

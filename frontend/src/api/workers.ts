@@ -32,3 +32,7 @@ export const useCreateHostCode = () => useApiMutation(() => call("post", "/api/v
 export const pluginsQuery = apiQuery(workerKeys.plugins, "/api/v1/plugins");
 
 export const healthQuery = apiQuery(workerKeys.health, "/api/v1/health", {}, WORKERS);
+
+/** Forecasts of starts of the last days, compared with what happened. */
+export const startForecastsQuery = (days: number) =>
+  apiQuery(["start-forecasts", days], "/api/v1/start-forecasts", { query: { days } }, { staleTime: 60_000 });

@@ -106,7 +106,7 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
         "--slots",
         type=slots,
         metavar="N",
-        help="ARCADIA_SLOTS: number of runs to train at once on this host, each by a worker of its own (default: 1)",
+        help="ARCADIA_SLOTS: number of runs to train at once on this host, each by a separate worker (default: 1)",
     )
     parser.add_argument("--backend-url", help="ARCADIA_BACKEND_URL: address of the backend")
     parser.add_argument("--worker-dir", type=Path, help="ARCADIA_WORKER_DIR: folder for run directories")

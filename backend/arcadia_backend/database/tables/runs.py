@@ -57,7 +57,7 @@ class Run(Base):
     needs: Mapped[str] = mapped_column(String(500), server_default="")
     # The GPU of its host that its attempt has. Null if it takes that of its worker.
     gpu: Mapped[int | None]
-    # Whether runs of a higher priority may take its place, how often they have, and the one that does now.
+    # Whether a run with a higher priority may interrupt it, how often one has, and the one that interrupts it now.
     interruptible: Mapped[bool] = mapped_column(server_default=false())
     interruptions: Mapped[int] = mapped_column(server_default="0")
     interrupted_for: Mapped[int | None] = mapped_column(BigInteger)

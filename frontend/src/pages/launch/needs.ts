@@ -8,8 +8,6 @@ export interface TypedNeeds {
   gpu_memory_gb: string;
 }
 
-export const NO_NEEDS: TypedNeeds = { labels: [], cores: "", memory_gb: "", gpu_memory_gb: "" };
-
 export const AMOUNTS = [
   ["cores", "Cores"],
   ["memory_gb", "Memory (GB)"],

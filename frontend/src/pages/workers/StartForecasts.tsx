@@ -1,7 +1,7 @@
 import { Group, SegmentedControl, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { startForecastsQuery } from "@/api/startForecasts";
+import { startForecastsQuery } from "@/api/workers";
 import type { StartCalibration } from "@/api/types";
 import { FigureFrame } from "@/charts/FigureFrame";
 import { exact, nearestPercent } from "@/ui/format";
